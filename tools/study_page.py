@@ -175,7 +175,7 @@ def _keys(kind: type[Declaration]) -> list[Key]:
 def _value(annotation: Any, limits: Sequence[Any] = ()) -> str:
     """A type in words; of a value that is read as another, what is written."""
     written = (limit.json_schema_input_type for limit in limits if isinstance(limit, BeforeValidator))
-    annotation = next((given for given in written if get_origin(given) is Literal), annotation)
+    annotation = next((given for given in written if get_origin(given) in (Literal, Union, UnionType)), annotation)
     inside = get_args(annotation)
     filled = "non-empty " if any(isinstance(limit, MinLen) for limit in limits) else ""
     match get_origin(annotation):

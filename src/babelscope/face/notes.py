@@ -1,5 +1,5 @@
 """What is said of a study before it runs: what of its data is left out, hardly translated, divided, not in
-Unicode NFC, of doubt, of two worlds, or named by no code."""
+Unicode NFC, of doubt, of two worlds, or named by no code; and learning rates that are of another size of encoders."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.places import shipped_encoders
 from babelscope.face.doubts import doubts
 from babelscope.measures.similarity import SentenceSimilarity
-from babelscope.steps import Adapt, Align, Load
+from babelscope.steps import Adapt, Align, Load, Tune
+from babelscope.steps.memory import shape_of
 from babelscope.steps.plan import declared
 from babelscope.world import LANGUAGES
 
@@ -27,17 +28,22 @@ NOT_COMPOSED = (
     "not in Unicode NFC, as most texts and vocabularies are (an é may be e and an accent), so that their words may not "
     "be taken for the same words; convert the file to NFC"
 )
+WIDE, MOST_OF_WIDE = 512, 2e-4
+"""The width from which on an encoder needs a small learning rate, and the largest one that passes for small (Devlin et
+al., 2019, try 2e-5 to 5e-5)."""
 SHIPPED_WORLD = 0
 """The seed of the world that the shipped encoders were pre-trained on."""
 
 
 def notes(steps: Iterable[Step]) -> list[str]:
-    """A line each, about data that steps read."""
+    """A line each."""
     steps = list(steps)
     values = list(declared(steps))
     data = [value for value in values if isinstance(value, FileData)]
     of_each = _divided(data), _not_composed(data), _same_letters(data), _strange_codes(data)
-    told = (_pairs(steps), _fewer(steps), *of_each, doubts(steps), _worlds(values), _same_encoders(values))
+    told = (
+        _pairs(steps), _fewer(steps), *of_each, doubts(steps), _worlds(values), _same_encoders(values), _rates(steps)
+    )  # fmt: skip
     return list(dict.fromkeys(line for lines in told for line in lines))
 
 
@@ -121,3 +127,16 @@ def _same_encoders(values: Iterable[object]) -> Iterator[str]:
     for same in names.values():
         if len(same) > 1:
             yield f"{' and '.join(same)} are one encoder, file by file, so that their numbers differ in nothing"
+
+
+def _rates(steps: Iterable[Step]) -> Iterator[str]:
+    """Wide encoders that are trained as a whole with the rate of narrow ones, which is the default."""
+    tuned = (step for step in steps if isinstance(step, Tune) and not (step.schedule and step.schedule.lora))
+    rates = {(step.encoder.labels["encoder"], step.tuning.learning_rate): step.encoder for step in tuned}
+    for (name, rate), encoder in rates.items():
+        shape = shape_of(encoder)
+        if shape is not None and shape.width >= WIDE and rate > MOST_OF_WIDE:
+            yield (
+                f"{name}, {shape.width} wide, is tuned with a learning rate of {rate:g}, which suits encoders of about "
+                "64; for BERT-base and larger 2e-05 to 5e-05 are usual (`tuning: {learning_rate: 2e-5}`)"
+            )

@@ -15,7 +15,7 @@ from babelscope.measures.similarity import Similarity
 from babelscope.studies.multilingual import PUD as REAL
 from babelscope.studies.multilingual import given_or_both, rate_for
 from babelscope.studies.parameters import DeviceParameters, Layers
-from babelscope.study.declare import Sizes, Study, Transfer
+from babelscope.study.declare import EVERYTHING, Sizes, Study, Transfer
 from babelscope.study.encoders import DeclaredEncoder
 from babelscope.tasks.as_published import PublishedQuirk
 from babelscope.tuning.settings import Tuning
@@ -122,7 +122,7 @@ def real(given: Parameters) -> Study:
 def paper(given: Parameters) -> Study:
     """mBERT, three sources, three tasks, entities of WikiAnn."""
     tuning = given.tuning("cuda", "float32", 5, learning_rate=5e-5, examples_per_batch=32, **TASK_TRAINING)
-    everything = Sizes(train=200, dev=50, test=50) if given.small else Sizes(train=10**9, dev=10**9, test=10**9)
+    everything = Sizes(train=200, dev=50, test=50) if given.small else EVERYTHING
     shared: dict[str, Any] = {"sizes": everything, "tuning": tuning}
     tasks = {"parsing": shared | parsing_as_published(given.quirks), "pos": shared, "ner": shared}
     setting = Setting(

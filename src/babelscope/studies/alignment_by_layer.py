@@ -14,7 +14,7 @@ from babelscope.measures.similarity import Similarity
 from babelscope.studies.multilingual import PUD as REAL
 from babelscope.studies.multilingual import given_or_both, held_out, rate_for
 from babelscope.studies.parameters import DeviceParameters, Layers
-from babelscope.study.declare import Sizes, Study, Transfer
+from babelscope.study.declare import EVERYTHING, Sizes, Study, Transfer
 from babelscope.study.encoders import DeclaredEncoder
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY
@@ -94,7 +94,7 @@ def paper(given: Parameters) -> Study:
     post's words were of WMT-17, English with Chinese; here they are of the parallel treebanks.
     """
     tuning = given.tuning("cuda", "float32", learning_rate=2e-5, epochs=3, examples_per_batch=32)
-    sizes = Sizes(train=500, dev=100, test=200) if given.small else Sizes(train=10**9, dev=10**9, test=10**9)
+    sizes = Sizes(train=500, dev=100, test=200) if given.small else EVERYTHING
     tests = tuple(f"xnli:{code}" for code in XNLI_LANGUAGES)
     transfer = Transfer(train=("xnli:en",), evaluate=tests, sizes=sizes, tuning=tuning)
     sentences = Similarity(source=ENGLISH, targets=PUD, measures=("retrieval",))

@@ -17,7 +17,7 @@ from babelscope.measures.cost import Costs
 from babelscope.measures.vocabulary import VocabularyComparison
 from babelscope.studies.multilingual import PUD, multilingual
 from babelscope.studies.parameters import DeviceParameters
-from babelscope.study.declare import Sizes, Study, Transfer
+from babelscope.study.declare import EVERYTHING, Sizes, Study, Transfer
 from babelscope.study.encoders import BringingIn, Pretraining
 from babelscope.tuning.settings import Tuning
 
@@ -124,7 +124,7 @@ def paper(given: Parameters) -> Study:
     """The thesis: five BERTs and DistilBERT on all of GLUE, every training example."""
     tuning = given.tuning("cuda", "float32", learning_rate=2e-5, epochs=3, examples_per_batch=32)
     foreign = tuple(HUB.values())[1:] if given.foreign is None else given.foreign
-    sizes = SMALL if given.small else Sizes(train=10**9, dev=10**9, test=10**9)
+    sizes = SMALL if given.small else EVERYTHING
     quirks = ("selected-on-test",) if given.quirks is None else given.quirks
     tasks = {task: _glue(task, tuning, sizes, as_published=bool(quirks)) for task in GLUE}
     contexts = CONTEXTS if given.contexts is None else given.contexts

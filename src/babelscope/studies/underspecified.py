@@ -28,7 +28,7 @@ from babelscope.studies.interpolated import (
 )
 from babelscope.studies.multilingual import multilingual
 from babelscope.studies.parameters import DeviceParameters
-from babelscope.study.declare import Sizes, Study, Transfer
+from babelscope.study.declare import ALL, EVERYTHING, Sizes, Study, Transfer
 from babelscope.study.encoders import DeclaredEncoder, Pretraining
 from babelscope.tasks.as_published import PublishedQuirk
 from babelscope.tasks.kinds import kind_of
@@ -165,7 +165,7 @@ PAPER_TREEBANKS = {
 
 def paper(given: Parameters) -> Study:
     """mBERT and XLM-R on four tasks, 15 pairs, 3 seeds: 576 tunings, since pairs share their languages' models."""
-    everything = Sizes(train=200, dev=50, test=50) if given.small else Sizes(train=10**9, dev=10**9, test=10**9)
+    everything = Sizes(train=200, dev=50, test=50) if given.small else EVERYTHING
     tuning = Tuning(
         learning_rate=2e-5, epochs=1 if given.small else 5, examples_per_batch=32, warmup=0.1, weight_decay=0.0,
         betas=(0.9, 0.99), clip=None, dropout=0.2, max_length=128, batches="drawn",
@@ -185,7 +185,7 @@ def paper(given: Parameters) -> Study:
     }
     encoders = given.encoders or ("bert-base-multilingual-cased", "FacebookAI/xlm-roberta-large")
     asked = given.model_copy(update={"quirks": QUIRKS if given.quirks is None else given.quirks})
-    study = _study("underspecified@paper", asked, encoders, settings, 50 if given.small else 10**9)
+    study = _study("underspecified@paper", asked, encoders, settings, 50 if given.small else ALL)
     return study.model_copy(update={"measures": (*study.measures, DataSizes())})
 
 

@@ -22,12 +22,13 @@ from babelscope.core.yaml import read_yaml, to_yaml
 from babelscope.measures import AnyMeasure
 from babelscope.study.encoders import DeclaredEncoder
 from babelscope.study.old_keys import with_measures
-from babelscope.study.transfer import Sizes, Transfer, check_transfers, declared_task
+from babelscope.study.transfer import ALL, EVERYTHING, Sizes, Transfer, check_transfers, declared_task
 from babelscope.surgery import AnyOperation
 from babelscope.tuning.schedule import DeclaredSchedule, Schedule
 
 __all__ = [
-    "Condition", "Contrast", "Seed", "Sizes", "Study", "Surgery", "Transfer", "dump_study", "load_study",
+    "ALL", "EVERYTHING", "Condition", "Contrast", "Seed", "Sizes", "Study", "Surgery", "Transfer", "dump_study",
+    "load_study",
 ]  # fmt: skip
 
 MOST_MODELS = 1_000_000

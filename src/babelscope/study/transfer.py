@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
+    BeforeValidator,
     Discriminator,
     Field,
     FiniteFloat,
@@ -27,28 +28,42 @@ from babelscope.tasks.baselines import BaselineRule
 from babelscope.tasks.kinds import BILSTM, TaskKind, kind_of
 from babelscope.tuning.settings import RECURRENT, RecurrentTuning, Tuning
 
+ALL = 10**9
+"""Examples that no data set has."""
+
+
+def _counted(given: Any) -> Any:
+    return ALL if given == "all" else given
+
+
+Size = Annotated[PositiveInt, BeforeValidator(_counted, json_schema_input_type=PositiveInt | Literal["all"])]
+"""A number of examples at most, or `all`."""
+
 
 def _one_or_several(given: Any) -> str:
     return "<several>" if isinstance(given, list | tuple) else "<one>"
 
 
 class Sizes(Declaration):
-    """How many examples (sentences, pairs) of each split are read at most."""
+    """How many examples (sentences, pairs) of each split are read at most; `all` reads every one."""
 
     train: Annotated[
-        Annotated[PositiveInt, Tag("<one>")] | Annotated[tuple[PositiveInt, ...], Tag("<several>")],
+        Annotated[Size, Tag("<one>")] | Annotated[tuple[Size, ...], Tag("<several>")],
         Discriminator(_one_or_several),
     ] = 1500
     """Of each training set; several numbers: of the first, of the second and so on."""
-    dev: PositiveInt = 300
+    dev: Size = 300
     """Of each dev split."""
-    test: PositiveInt = 500
+    test: Size = 500
     """Of each data set that is scored."""
 
     def of(self, split: Split, data_sets: int) -> tuple[int, ...]:
         """One for each data set."""
         size = getattr(self, split)
         return size if isinstance(size, tuple) else (size,) * data_sets
+
+
+EVERYTHING = Sizes(train=ALL, dev=ALL, test=ALL)
 
 
 def _known(baseline: str) -> str:

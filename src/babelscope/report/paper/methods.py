@@ -11,7 +11,7 @@ from babelscope.report.paper import citations
 from babelscope.report.paper.latex import escaped, text_table
 from babelscope.report.tables import Table
 from babelscope.report.used import Used, UsedData
-from babelscope.study.declare import Transfer
+from babelscope.study.declare import ALL, Transfer
 from babelscope.study.encoders import BringingIn
 
 MEANS = "Scores are means over seeds, of perplexities geometric ones"
@@ -21,8 +21,6 @@ INTERVALS = (
     " the number of claims (Holm) or of lines of a table (Benjamini and Hochberg)."
 )
 TOO_FEW = f"; fewer than {FEWEST_SEEDS} seeds are too few for intervals, and for saying that a difference shows."
-EVERYTHING = 10**8
-"""Examples that nobody has: a limit from here on is none."""
 DIGITS = 12
 """Of digests that a table shows."""
 IN_TEXT = (
@@ -138,7 +136,7 @@ def _schedules(used: Used) -> str:
 
 
 def _at_most(size: int) -> str:
-    return "all" if size >= EVERYTHING else f"at most {size:,}"
+    return "all" if size >= ALL else f"at most {size:,}"
 
 
 def _trainings(used: Used) -> Iterator[str]:
