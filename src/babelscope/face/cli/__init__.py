@@ -26,7 +26,7 @@ app = typer.Typer(
 app.command("list")(look.list_)
 for command in (
     studies.plan, studies.run, studies.status, studies.serve, studies.rows, studies.report,
-    models.export, models.predict, models.operate, models.bring_in, models.pack, models.unpack,
+    models.export, models.predict, models.score, models.operate, models.bring_in, models.pack, models.unpack,
     models.push, models.transliterate,
     advice.advise, sharing.bundle, sharing.reproduce, look.doctor,
 ):  # fmt: skip

@@ -1,4 +1,4 @@
-"""Commands about models and files outside of studies: export, predict, operate, transliterate."""
+"""Commands about models and files outside of studies: export, predict, score, operate, transliterate."""
 
 from __future__ import annotations
 
@@ -48,6 +48,32 @@ def predict(
     place = open_store(store)
     told = with_weights(lambda: trained.predict(place, model, file, output, language), place)
     out.print(told, highlight=False)
+
+
+def score(
+    model: Annotated[str, typer.Argument(help="a folder that export wrote, or the key of a result")],
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="labelled data, named as in studies: UD_Faroese-OFT, world:qag, or a file of your own, "
+            "treebank:fo:FILE, which is scored whole",
+        ),
+    ],
+    examples: Annotated[
+        int | None, typer.Option(min=1, help="the first so many; default: all, of the artificial world 500")
+    ] = None,
+    store: StoreFolder = DEFAULT_STORE,
+) -> None:
+    """Score a trained model on labelled data, with 95% intervals over sentences; in a language that it reads."""
+    from babelscope.face import scored
+    from babelscope.face.session import open_store, with_weights
+
+    place = open_store(store)
+    found = with_weights(lambda: scored.score(place, model, data, examples), place)
+    out.print(f"{found.data} ({found.language})", highlight=False)
+    for measure, value in found.in_words.items():
+        out.print(f"{measure:<12} {value}", highlight=False)
 
 
 def operate(
