@@ -29,7 +29,7 @@ EXAMPLE = Path(__file__).parent.parent / "docs" / "study.yaml"
 INTRODUCTION = """\
 # Studies
 
-A study is a page of YAML. This one, [study.yaml](study.yaml), has a bit of everything and needs no download:
+A study is a YAML file. This one, [study.yaml](study.yaml), has a bit of everything and needs no download:
 
 ```yaml
 {example}```
@@ -38,21 +38,24 @@ A study is a page of YAML. This one, [study.yaml](study.yaml), has a bit of ever
     babelscope run docs/study.yaml
     babelscope report docs/study.yaml -o shallow.html
 
-Editors check and complete studies by [study.schema.json](study.schema.json), named in a file's first line:
-`# yaml-language-server: $schema=study.schema.json`.
+- **To change a key** without editing the file, give its path: `--with tasks.pos.sizes.train=99`.
+- **Editors** check and complete studies by [study.schema.json](study.schema.json). A file names it in its first line:
+  `# yaml-language-server: $schema=study.schema.json`.
+- **Errors** come in two rounds. The first round lists all unknown keys and all values that are not allowed. When there
+  are none, the second round lists all names that do not exist, and all that does not go together.
+- **More**: [data.md](data.md) lists the data sets, [surgery.md](surgery.md) says what operations promise, and
+  [tasks.md](tasks.md) how tasks are scored.
 
-`--with` changes any key, by its path: `--with tasks.pos.sizes.train=99`. A key that is not below is an error. Errors
-are told in two rounds: first all keys and values that cannot be; when these are right, all names that there are not and
-all that does not go together. What is linked is a mapping with keys of its own; `NAME` in a path is a name that you
-choose. Data sets are listed in [data.md](data.md); [surgery.md](surgery.md) says what operations promise, and
-[tasks.md](tasks.md) how tasks are scored.
-"""
+This page has every key; any other key is an error. A link in the column *value* leads to a mapping with keys of its
+own. `NAME` in a path is a name that you choose. The sections, with the places of their keys:
+
+{contents}"""
 LAST = (Pretraining, Adaptation, BringingIn)
 """What few studies spell out comes at the end of the page."""
 APART = (Measure,)
 """Families whose kinds have a section each; the others have one for all."""
 SCALARS = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`", NoneType: "`null`"}
-BOUNDS = {Gt: "> {gt}", Ge: "≥ {ge}", Lt: "< {lt}", Le: "≤ {le}"}
+BOUNDS = {Gt: ">", Ge: "≥", Lt: "<", Le: "≤"}
 LARGEST = 2**63
 """No number is larger, which goes without saying."""
 
@@ -73,7 +76,8 @@ def page() -> str:
     places: Places = {}
     _walk(Study, "", places)
     sections = [part for kind, paths in places.items() for part in _section(kind, paths)]
-    return "\n".join([INTRODUCTION.format(example=EXAMPLE.read_text(encoding="utf-8")), *sections])
+    contents = _table(("section", "place"), [(_link(kind), _where(kind, paths)) for kind, paths in places.items()])
+    return "\n".join([INTRODUCTION.format(example=EXAMPLE.read_text(encoding="utf-8"), contents=contents), *sections])
 
 
 def _walk(kind: type[Declaration], path: str, places: Places) -> None:
@@ -115,11 +119,22 @@ def _is_declaration(annotation: Any) -> TypeGuard[type[Declaration]]:
 
 def _section(kind: type[Declaration], paths: Iterable[str]) -> Iterator[str]:
     yield f"## {_title(kind)}\n"
-    if where := ", ".join(_place(kind, path) for path in paths if path):
-        yield f"At {where}.\n"
+    if any(paths):
+        yield f"At {_where(kind, paths)}.\n"
     yield f"{_doc(kind)}\n"
     members = _members(kind)
-    yield from [_table(Key._fields, _keys(kind))] if members == [kind] else _family(kind, members)
+    if members != [kind]:
+        yield from _family(kind, members)
+    elif keys := _keys(kind):
+        yield _table(Key._fields, keys)
+        yield from _further((f"`{name}`", text) for name, text in _docs_of_fields(kind).items())
+    else:
+        yield "It has no further keys.\n"
+
+
+def _where(kind: type[Declaration], paths: Iterable[str]) -> str:
+    """All places of a declaration, each once."""
+    return ", ".join(dict.fromkeys(_place(kind, path) for path in paths if path)) or "the whole file"
 
 
 def _place(kind: type[Declaration], path: str) -> str:
@@ -144,16 +159,26 @@ def _family(kind: type[Declaration], members: Sequence[type[Declaration]]) -> It
     tag = kind.by if issubclass(kind, Registered) else next(iter(kind.model_fields))
     names = {f"`{member.model_fields[tag].default}`": member for member in members}
     if kind in APART:
-        lines = [(f"[{name}]({_anchor(member)})", _opening(member)) for name, member in names.items()]
-        yield _table((tag, "meaning"), lines)
+        kinds = [(f"[{name}]({_anchor(member)})", _opening(member)) for name, member in names.items()]
+        yield _table((tag, "meaning"), kinds)
         return
-    yield _table((tag, "meaning"), [(name, _in_a_line(_doc(member))) for name, member in names.items()])
+    yield _table((tag, "meaning"), [(name, _opening(member)) for name, member in names.items()])
+    yield from _further((name, _doc(member)) for name, member in names.items())
     owners: dict[Key, list[str]] = {}
     for name, member in names.items():
         for key in _keys(member):
             owners.setdefault(key, []).append(name)
     lines = [(key.key, ", ".join(of), *key[1:]) for key, of in owners.items() if key.key != f"`{tag}`"]
     yield _table(("key", "of", *Key._fields[1:]), lines)
+    keys = [(f"`{key}` of {name}", text) for name, of in names.items() for key, text in _docs_of_fields(of).items()]
+    yield from _further(keys)
+
+
+def _further(told: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Below a table, what is said of its entries after their first paragraphs."""
+    for name, text in told:
+        if further := text.partition("\n\n")[2]:
+            yield f"{name}:\n\n{further}\n" if further.startswith("- ") else f"{name}: {further}\n"
 
 
 def _keys(kind: type[Declaration]) -> list[Key]:
@@ -167,8 +192,8 @@ def _keys(kind: type[Declaration]) -> list[Key]:
         if default == "`null`":
             value = value.removesuffix(f" or {default}")
         inner = next(_declared(field.annotation), None)
-        meaning = told.get(name) or (_opening(inner[0]) if inner else "")
-        lines.append(Key(f"`{name}`", value, default, _in_a_line(meaning)))
+        meaning = _first(told[name]) if name in told else _opening(inner[0]) if inner else ""
+        lines.append(Key(f"`{name}`", value, default, meaning))
     return lines
 
 
@@ -192,9 +217,14 @@ def _value(annotation: Any, limits: Sequence[Any] = ()) -> str:
             count = "list of" if ... in inside else f"list of {len(inside)}"
             return f"{filled}{count} {_value(inside[0]).replace('number', 'numbers', 1)}"
     if _is_declaration(annotation):
-        return f"[{_title(annotation)}]({_anchor(annotation)})"
-    bounds = [BOUNDS[type(one)].format(**asdict(one)) for one in limits if type(one) in BOUNDS and one != Lt(LARGEST)]
+        return _link(annotation)
+    bounds = [_bound(one) for one in limits if type(one) in BOUNDS and one != Lt(LARGEST)]
     return f"{SCALARS[annotation]} {' and '.join(bounds)}".strip()
+
+
+def _bound(limit: Any) -> str:
+    (number,) = asdict(limit).values()
+    return f"{BOUNDS[type(limit)]} {int(number) if number == int(number) else number:,}"
 
 
 def _flat(limits: Iterable[Any]) -> Iterator[Any]:
@@ -228,13 +258,17 @@ def _title(kind: type[Declaration]) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", " ", kind.__name__).capitalize()
 
 
+def _link(kind: type[Declaration]) -> str:
+    return f"[{_title(kind)}]({_anchor(kind)})"
+
+
 def _anchor(kind: type[Declaration]) -> str:
     return f"#{_title(kind).lower().replace(' ', '-')}"
 
 
 def _opening(kind: type[Declaration]) -> str:
     """The first paragraph of what is said of it."""
-    return _in_a_line(_doc(kind).partition("\n\n")[0])
+    return _first(_doc(kind))
 
 
 def _doc(kind: type[Declaration]) -> str:
@@ -246,8 +280,9 @@ def _spoken(text: str) -> str:
     return re.sub(r"\bNone:", "`null`:", inspect.cleandoc(text))
 
 
-def _in_a_line(text: str) -> str:
-    return " ".join(text.split())
+def _first(text: str) -> str:
+    """Its first paragraph, in a line."""
+    return " ".join(text.partition("\n\n")[0].split())
 
 
 def _table(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:

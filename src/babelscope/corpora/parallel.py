@@ -35,11 +35,11 @@ class WorldPairs(Declaration):
     languages: tuple[WorldLanguage, WorldLanguage]
     """Their codes, such as `qaa` and `qab`."""
     sentences: Count
-    """How many, in each language."""
+    """How many sentences in each language."""
     seed: NonNegativeInt = 0
-    """Of the world."""
+    """The seed of the world."""
     world_version: WorldVersion = VERSION
-    """This Babelscope makes no other; leave it out."""
+    """This Babelscope makes no other version; leave it out."""
 
     @property
     def source(self) -> str:

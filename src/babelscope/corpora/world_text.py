@@ -36,28 +36,28 @@ WorldVersion = Annotated[int, AfterValidator(_current)]
 
 
 class WorldText(Declaration):
-    """Non-parallel sentences of one language of the world; a share of the words may be another language's.
+    """Non-parallel sentences of one language of the world. Some of the words may be another language's.
 
-    Pairs of related sentences can come on top, each pair a line with `[SEP]` between its sentences.
+    Pairs of related sentences can be added. Each pair is a line with `[SEP]` between its sentences.
     """
 
     language: WorldLanguage
     """Its code, such as `qaa`."""
     sentences: Annotated[int, Field(gt=0, le=MOST)]
-    """How many."""
+    """How many sentences."""
     # Text without pairs keeps the keys it had before there were any.
     pairs: Annotated[int, Field(ge=0, le=MOST, exclude_if=lambda pairs: not pairs)] = 0
-    """Lines of pairs besides the sentences."""
+    """Lines of pairs in addition to the sentences."""
     switched: Annotated[float, Field(ge=0, le=1)] = 0.0
     """Share of the words that are another language's."""
     letters: Annotated[
         str | None, Field(pattern=r"^world(\+permute:\d+)?$", exclude_if=lambda letters: letters is None)
     ] = None
-    """`world`: in the letters of the source; `world+permute:SEED`: and these exchanged at random."""
+    """`world`: in the script of the source. `world+permute:SEED`: the same, with its letters exchanged at random."""
     seed: NonNegativeInt = 0
-    """Of the world."""
+    """The seed of the world."""
     world_version: WorldVersion = VERSION
-    """This Babelscope makes no other; leave it out."""
+    """This Babelscope makes no other version; leave it out."""
 
     @property
     def code(self) -> str:

@@ -22,17 +22,17 @@ class Shape(Declaration):
     """Sizes of a BERT encoder (Devlin et al., 2019). The defaults suit the artificial world."""
 
     hidden: Annotated[int, Field(gt=0, le=65_536)] = 64
-    """Width of the states; a multiple of `heads`."""
+    """Hidden size; a multiple of `heads`."""
     layers: Annotated[int, Field(gt=0, le=1000)] = 6
-    """How many there are."""
+    """Number of layers."""
     heads: Annotated[int, Field(gt=0, le=65_536)] = 2
-    """Of attention, in each layer."""
+    """Attention heads in each layer."""
     feed_forward: Annotated[int, Field(gt=0, le=1_000_000)] = 256
-    """Width inside the feed-forward blocks."""
+    """Inner width of the feed-forward blocks."""
     positions: Count = 64
-    """Pieces in a text at most."""
+    """At most how many tokens a text has."""
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """Of states and of attention."""
+    """Dropout of hidden states and of attention."""
 
     @model_validator(mode="after")
     def _can_be(self) -> Shape:

@@ -32,7 +32,7 @@ class Angles(Measure):
 
     measure: Literal["angle"] = "angle"
     tasks: tuple[str, str, str]
-    """Names of the study's tasks, all the same `task`: the model that is measured from, then the two others."""
+    """Three tasks of the study with the same `task`: the one whose model is measured from, then the two others."""
 
     def check(self, compiled: Compiled, faults: Faults) -> None:
         faults.resolve("", check_tasks, self.tasks, compiled)

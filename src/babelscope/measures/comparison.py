@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 
 class Scored(Declaration):
-    """A model that is scored in the study: one a seed."""
+    """A model that is scored in the study, one for each seed."""
 
     task: str
     """The name of one of its tasks."""
     encoder: str
-    """By the name that rows have; or `bilstm`, where that is a baseline of the task."""
+    """The encoder's name in rows; or `bilstm`, where that is a baseline of the task."""
     evaluate: str
     """One of the data sets that the task is scored on."""
 
@@ -43,11 +43,11 @@ class Comparison(Measure):
 
     measure: Literal["comparison"] = "comparison"
     claim: str = Field(min_length=1)
-    """In words: that the first is better. Comparisons of one claim stand together."""
+    """In words: that the first is better. Comparisons with the same claim stand together."""
     first: Scored
-    """What should be better."""
+    """The model that should be better."""
     second: Scored
-    """What it is held against; on the same sentences, which may be in other letters."""
+    """The model that it is compared with, on the same sentences. These may be transliterated."""
 
     def check(self, compiled: Compiled, faults: Faults) -> None:
         if not compiled.complete:

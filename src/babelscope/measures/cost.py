@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 class Costs(Measure):
-    """Parameters and speed of operated encoders, against those that they were made of, and of others beside them."""
+    """Parameters and speed of operated encoders, compared with those of the encoders that they were made of.
+
+    Other small encoders (`peers`) can be timed as well.
+    """
 
     before_tuning: ClassVar[bool] = True
 
@@ -29,7 +32,7 @@ class Costs(Measure):
     surgeries: tuple[str, ...] = Field(min_length=1)
     """Names of the study's surgeries."""
     peers: tuple[str, ...] = ()
-    """Encoders of the study that are smaller by other means, such as distilled ones, by the names that rows have."""
+    """Encoders of the study that are smaller by other means, such as distilled ones, by their names in rows."""
     reference: str | None = None
     """The encoder that peers are timed against."""
 

@@ -26,29 +26,36 @@ from babelscope.steps.duration import examples_of
 class Interpolation(Measure):
     """Scores of the models on a line through two tasks' models, or on a plane through three (Wu et al., 2022).
 
-    All of these are tuned from one encoder with one seed, on different languages for instance. Of one task alone, the
-    lines lead from each seed's model to the next's; and the mean of all seeds' models is scored as well. With `random`
-    they lead from each model nowhere in particular.
+    The tasks' models are tuned from one encoder with one seed, for instance on different languages. With one task alone
+    the lines lead from each seed's model to the next seed's, and the mean of all seeds' models is scored as well. With
+    `random` the lines lead from each model in random directions.
     """
 
     reads_weights: ClassVar[bool] = True
 
     measure: Literal["interpolation"] = "interpolation"
     tasks: Annotated[tuple[str, ...], Field(min_length=1, max_length=3)]
-    """Names of the study's tasks, all the same `task`: the model at the origin, then those that directions lead to."""
+    """Names of tasks of the study with the same `task`: the model at the origin, then the ends of the directions."""
     random: Annotated[int, Field(ge=1, le=2)] | None = None
-    """Of one task: this many random directions, scaled to the model's weights filter by filter (Li et al., 2018)."""
+    """With one task: how many random directions, scaled to the model's weights filter by filter (Li et al., 2018)."""
     evaluate: tuple[str, ...] = Field(min_length=1)
     """Data sets that every model is scored on."""
     split: Split = "dev"
-    """Of these data sets."""
+    """The split of these data sets."""
     sentences: PositiveInt = 300
-    """Of each, at most."""
+    """At most how many sentences of each data set are read."""
     part: Part = "all"
-    """Which weights are combined; the others are those of the model at the origin."""
+    """Which weights are combined. The others are those of the model at the origin."""
     alphas: tuple[FiniteFloat, ...] | None = None
-    """Places along each direction, 0 the origin and 1 its end; None: 33 of a line, 21 a direction of a plane, -0.5 to
-    1.5; between seeds 11, 0 to 1; along random directions 21, -1 to 1."""
+    """Places along each direction, 0 the origin and 1 its end; None: the usual ones.
+
+    The usual ones are:
+
+    - on a line 33, from -0.5 to 1.5;
+    - on a plane 21 in each direction, from -0.5 to 1.5;
+    - between seeds 11, from 0 to 1;
+    - along random directions 21, from -1 to 1.
+    """
 
     @model_validator(mode="after")
     def _possible(self) -> Interpolation:

@@ -14,7 +14,7 @@ from babelscope.measures.compiled import Compiled
 
 
 class Measure(Registered):
-    """What a study measures besides the scores of its tasks; of which kind, the key `measure` says."""
+    """What a study measures besides the scores of its tasks. The key `measure` says which kind it is."""
 
     by: ClassVar[str] = "measure"
     unit: ClassVar[str] = ""

@@ -24,30 +24,41 @@ USUAL_SENTENCES = 200
 
 
 class Probing(Declaration):
-    """What is measured again and again while a task is trained, on sentences that stay the same.
+    """Measurements that are repeated while a task is trained, on sentences that stay the same.
 
-    Before the first step, after the last, and in between every so many steps.
+    They are made before the first step, after the last, and in between.
     """
 
     every: PositiveInt | None = None
-    """Steps; None: after 1, 2, 3, 4, 6, 8, 11, 16 ... steps."""
+    """Steps between two measurements; None: after 1, 2, 3, 4, 6, 8, 11, 16 ... steps."""
     perplexity: dict[str, Named] = Field(default={})
-    """By a name of one's own: data sets whose sentences are taken together. Encoders need a language model head."""
+    """Perplexity: a name that you choose, with data sets whose sentences are taken together.
+
+    The encoders need a language model head.
+    """
     distance: dict[str, Named] = Field(default={})
-    """Likewise: over whose words each layer's states are compared with those at the start and those of references."""
+    """Distance of hidden states: a name that you choose, with data sets whose words are read.
+
+    At these words the hidden states of each layer are compared with those at the start and with those of the
+    references.
+    """
     scores: tuple[str, ...] = ()
     """Data sets that the task is scored on."""
     split: Split = "dev"
-    """Of all these data sets."""
+    """The split of all these data sets."""
     sentences: Annotated[
         Annotated[PositiveInt, Tag("<one>")] | Annotated[dict[str, PositiveInt], Tag("<each>")],
         Discriminator(lambda given: "<each>" if isinstance(given, dict) else "<one>"),
     ] = USUAL_SENTENCES
-    """Of each, at most; or by the names in `perplexity` and `distance`, and 200 of all others."""
+    """At most how many sentences of each data set are read.
+
+    A mapping gives each name in `perplexity` and `distance` a number of its own. Names without one, and `scores`, have
+    200.
+    """
     distance_sentences: PositiveInt | None = None
-    """Of each in `distance`, at most; None: as `sentences` says."""
+    """The same for the data sets in `distance` alone; None: as `sentences` says."""
     quirks: tuple[Quirk, ...] = ()
-    """Of a published protocol of language modelling, to repeat its numbers; none given: as it should be."""
+    """Deviations of a published protocol of language modelling, to repeat its numbers. Empty: none."""
 
     def at_most(self, corpus: str = "", of: Literal["perplexity", "distance", "scores"] = "perplexity") -> int:
         """How many sentences of each data set of a corpus are measured on."""

@@ -24,11 +24,15 @@ from babelscope.world.world import VERSION
 
 
 class Projection(Measure):
-    """Words of parallel sentences in the plane (t-SNE), layer by layer, of the encoders as they are.
+    """Words of parallel sentences in the plane (t-SNE), layer by layer, for encoders without tuning.
 
-    In the world it is known which words are translations. Of real words it is learnt from all sentences that the data
-    have (hidden Markov models, without any encoder), read from files, or taken from the states of an encoder's layer,
-    which favours that layer and those beside it.
+    In the world it is known which words are translations. For real words there are three ways to find out:
+
+    - They are learnt from all sentences of the data, by hidden Markov models and without any encoder. This is the
+      default.
+    - They are read from files, `alignments`.
+    - They are taken from the hidden states of a layer of an encoder, `aligner`. That favours this layer and its
+      neighbours.
     """
 
     per_layer: ClassVar[bool] = True
@@ -36,25 +40,36 @@ class Projection(Measure):
 
     measure: Literal["projection"] = "projection"
     source: str
-    """A language of the world, by its code; a treebank that has parallel ones, such as `UD_English-PUD`; or a text
-    whose words have spaces between them, such as `text:en:news.en`."""
+    """A language of the world, by its code; a treebank with parallel ones, such as `UD_English-PUD`; or a text.
+
+    A text, such as `text:en:news.en`, must have spaces between its words.
+    """
     targets: tuple[str, ...] = Field(min_length=1)
-    """Others of the same kind, each shown with the source. Treebanks are parallel by `sent_id`, texts line by line."""
+    """Others of the same kind, each shown with the source.
+
+    Treebanks are parallel by `sent_id`, texts line by line.
+    """
     sentences: Count = 100
-    """The first of them, over whose words the share is counted whose nearest word in the other language is a
-    translation."""
+    """The first sentences, over whose words the translation share is counted.
+
+    The translation share is the share of words whose nearest word in the other language is a translation.
+    """
     pairs: Count = 100
-    """Aligned words that are shown, at most."""
+    """At most how many pairs of aligned words are shown."""
     library: Library | None = None
-    """What computes t-SNE; None: openTSNE where it is installed, else scikit-learn."""
+    """The library that computes t-SNE; None: openTSNE where it is installed, else scikit-learn."""
     alignments: tuple[str, ...] = ()
-    """For real words, a file a target: a line such as `0-0 1-2` for every sentence pair, words counted from 0 (the
-    format of Pharaoh, which fast_align, eflomal and SimAlign write)."""
+    """For real words, a file for each target, with a line such as `0-0 1-2` for every sentence pair.
+
+    Words are counted from 0. The format is that of Pharaoh, which fast_align, eflomal and SimAlign write.
+    """
     aligner: str | None = None
-    """For real words, an encoder of the study: words are aligned that are most similar to each other in a layer of
-    it. None: they are learnt, or read from `alignments`."""
+    """For real words, an encoder of the study; None: alignments are learnt, or read from `alignments`.
+
+    Words are aligned whose hidden states in a layer of this encoder are most similar to each other.
+    """
     aligner_layer: PositiveInt | None = None
-    """Which layer; 8 of mBERT's 12 is the best one of Jalili Sabet et al. (2020)."""
+    """The layer of the aligner. Layer 8 of mBERT's 12 is the best one of Jalili Sabet et al. (2020)."""
 
     def check(self, compiled: Compiled, faults: Faults) -> None:
         in_world = [_is_of_the_world(name) for name in (self.source, *self.targets)]

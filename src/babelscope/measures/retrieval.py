@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Retrieval(Measure):
-    """How well the encoders, untuned, find translations of the world's source sentences, layer by layer."""
+    """How well encoders find translations of the world's source sentences before any tuning, layer by layer."""
 
     unit: ClassVar[str] = "share"
     per_layer: ClassVar[bool] = True
@@ -33,9 +33,9 @@ class Retrieval(Measure):
     source: str
     """A language of the world, such as `qaa`."""
     targets: tuple[str, ...] = Field(min_length=1)
-    """Languages of the world; each is searched by itself."""
+    """Languages of the world. Each is searched by itself."""
     sentences: Count = 300
-    """Of each language, all of them candidates."""
+    """Sentences of each language. All of them are candidates."""
 
     def check(self, compiled: Compiled, faults: Faults) -> None:
         check_languages(self.source, self.targets, faults)

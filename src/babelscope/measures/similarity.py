@@ -33,30 +33,46 @@ USUAL = (
 class Similarity(Measure):
     """How alike encoders make parallel sentences of two languages, layer by layer, before and after tuning.
 
-    Muller et al. (2021, section 4): CKA of mean-pooled sentence states, of a source with each of other languages.
+    As in Muller et al. (2021, section 4), it is the CKA of mean-pooled hidden states of sentences, between a source and
+    each of the other languages.
     """
 
     per_layer: ClassVar[bool] = True
 
     measure: Literal["similarity"] = "similarity"
     source: str
-    """Its sentences: `world:CODE`; a treebank that has parallel ones, such as `UD_English-PUD`; or the English of a
-    collection of translations, such as `ntrex:en`."""
+    """The source's sentences: `world:CODE`, a treebank with parallel ones, or the English of translations.
+
+    Such a treebank is `UD_English-PUD`. The English of a collection of translations is named `ntrex:en`.
+    """
     targets: tuple[str, ...] = Field(min_length=1)
-    """Those of other languages, named likewise, such as `ntrex:de:lines-1598-1997`. Treebanks are aligned by `sent_id`;
-    their test splits are read. Of translations, the sentences that all targets have."""
+    """The sentences of other languages, named likewise, such as `ntrex:de:lines-1598-1997`.
+
+    Treebanks are aligned by `sent_id`, and their test splits are read. Of translations, those sentences are read that
+    all targets have.
+    """
     sentences: Annotated[int, Field(ge=4)] = 300
-    """Of each language, at most; as many as there are where a treebank has fewer."""
+    """At most how many sentences of each language are read. A treebank that has fewer gives all of them."""
     pooling: Pooling = "mean"
-    """What stands for a sentence: the mean of its pieces, the same with special pieces (twice: two of each are read,
-    one counts), a mean in which the n-th piece counts n times (for decoders), or the first piece ([CLS])."""
+    """What stands for a sentence.
+
+    - `mean`: the mean of its tokens' hidden states.
+    - `mean-with-special`: the same with special tokens.
+    - `mean-with-special-twice`: the same with special tokens, of which two are read at each end and one counts.
+    - `weighted`: a mean in which the n-th token counts n times, for decoders.
+    - `first`: the hidden state of the first token ([CLS]).
+    """
     measures: tuple[SimilarityName, ...] = Field(default=USUAL, min_length=1)
-    """CKA with linear or Gaussian (median bandwidth) kernels, biased or debiased; the share of sentences whose
-    nearest is their translation, or that are each other's nearest (mutual). `babelscope list measures` has all."""
+    """Names that `babelscope list measures` has.
+
+    CKA has linear or Gaussian kernels (median bandwidth) and is biased or debiased. `retrieval` is the share of
+    sentences whose nearest neighbour is their translation. `mutual retrieval` is the share of those that are each
+    other's nearest.
+    """
     tuned: tuple[str, ...] = ()
-    """Names of tasks whose tuned models are measured as well, each trained on the source's language."""
+    """Names of tasks whose tuned models are measured as well. Each is trained on the source's language."""
     device: Device = "cpu"
-    """Of encoders as they are; tuned ones are measured where they were trained."""
+    """Where encoders without tuning are measured. Tuned models are measured where they were trained."""
 
     def check(self, compiled: Compiled, faults: Faults) -> None:
         texts = faults.resolve("", self._find, compiled)

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class VocabularyComparison(Measure):
-    """Compare the pieces of every encoder with a reference's, and how they cover the test split of treebanks.
+    """Compare the vocabulary of every encoder with a reference's, and its coverage of the test splits of treebanks.
 
-    How much of raw text is English-like (Zhang, 2021, section 4.1) can be measured besides.
+    The share of raw text that is English-like (Zhang, 2021, section 4.1) can be measured as well.
     """
 
     before_tuning: ClassVar[bool] = True
@@ -33,15 +33,15 @@ class VocabularyComparison(Measure):
     reference: str
     """The name of an encoder of the study."""
     treebanks: tuple[str, ...] = Field(min_length=1)
-    """Named as those of `pos`."""
+    """Treebanks, named as those of `pos`."""
     sentences: PositiveInt = 500
-    """Of each treebank, at most."""
+    """At most how many sentences of each treebank are read."""
     contexts: tuple[str, ...] = ()
-    """Raw text, named as that of `mlm`, whose English-like contexts are counted: the training split."""
+    """Raw text, named as that of `mlm`. English-like contexts are counted in its training split."""
     context_sentences: PositiveInt = 100_000
-    """Of each of these, at most."""
+    """At most how many sentences of each of these texts are read."""
     shared_english: bool = False
-    """Whether to count the shared pieces that are English-like, too (Zhang, 2021, table 2)."""
+    """Whether shared tokens that are English-like are counted too (Zhang, 2021, table 2)."""
 
     def check(self, compiled: Compiled, faults: Faults) -> None:
         if self.reference not in compiled.named:

@@ -38,17 +38,18 @@ Seed = Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class Surgery(Declaration):
-    """Operations on an encoder's weights, one after the other, and the name that they go by.
+    """Operations on an encoder's weights, applied one after the other, under one name.
 
-    In YAML also an operation as text, such as `reverse` or `drop:last=3`, which is then the name too.
+    A surgery can also be written as text, such as `reverse` or `drop:last=3`. The text is then its name.
     """
 
     name: str = Field(min_length=1)
-    """What rows and reports call it."""
+    """Its name in rows and reports."""
     operations: tuple[AnyOperation, ...] = Field(min_length=1)
-    """Done in this order. A donor is the name of an encoder of the study, or of another as `encoders` would name it."""
+    """They are applied in this order. A donor is named like an entry of `encoders`: it is an encoder of the study or
+    another one."""
     encoders: tuple[str, ...] = ()
-    """Which encoders are operated on, by the names that rows have; none given: all."""
+    """The encoders that are operated on, by their names in rows. Empty: all."""
 
 
 def _surgery(given: Any) -> Any:
@@ -62,65 +63,78 @@ Keep = Literal["best", "rows", "compact"]
 
 
 class Condition(Declaration):
-    """An encoder of the study as it is, or after a surgery, by the names that rows have."""
+    """An encoder of the study, unchanged or after a surgery, by the names in rows."""
 
     encoder: str
     """Its name."""
     surgery: str | None = None
-    """The surgery's name; None: the encoder as it is."""
+    """The surgery's name; None: the encoder is unchanged."""
 
 
 class Contrast(Declaration):
-    """An effect that the study looks for: the first condition scores better than the second, or about as well."""
+    """A claim that the study tests: the first condition scores better than the second, or about as well."""
 
     claim: str = Field(min_length=1)
-    """In words, such as `reversed layers are better than a fresh encoder`; contrasts of one claim stand together."""
+    """In words, such as `reversed layers are better than a fresh encoder`. Contrasts with the same claim stand
+    together."""
     first: Condition
-    """What should be better."""
+    """The condition that should be better."""
     second: Condition
-    """What it is held against."""
+    """The condition that it is compared with."""
     tasks: tuple[str, ...] = ()
-    """On which tasks, by the names that rows have; none given: on all."""
+    """The tasks, by their names in rows. Empty: all."""
     languages: tuple[str, ...] = ()
-    """In which languages, by the codes that rows have; none given: in all."""
+    """The languages, by their codes in rows. Empty: all."""
     margin: Annotated[float, Field(gt=0, lt=1)] | None = None
-    """In the unit of the score (0.02: two points of 100), of perplexities as a share (0.02: 2%). Then the claim is
-    another: that the two are as good as each other, so that they differ by less than this."""
+    """With a margin the claim is another: the two are as good as each other, since they differ by less than this.
+
+    The margin is in the unit of the score: 0.02 is two points of 100. For perplexities it is a share: 0.02 is 2%.
+    """
 
 
 class Study(Declaration):
     """Every encoder under every surgery is tuned on every task with every seed, and scored on the task's data sets."""
 
     name: str = Field(pattern=r"^[\w.-]+(@[\w.-]+)?$")
-    """Letters, digits, `_`, `.` and `-`; it is in every row."""
+    """Letters, digits, `_`, `.` and `-`. It is in every row."""
     question: str = ""
-    """What the study asks, in words; it heads the report."""
+    """What the study asks, in words. It heads the report."""
     encoders: tuple[DeclaredEncoder, ...] = Field(min_length=1)
-    """Each a name that `babelscope list encoders` knows, a folder, a name on the hub, or an encoder to make."""
+    """Names from `babelscope list encoders`, folders, names on the Hugging Face hub, or encoders to make."""
     surgeries: tuple[DeclaredSurgery | None, ...] = Field(default=(None,), min_length=1)
-    """None: the encoder as it is."""
+    """Changes of the weights before tuning; None: the encoder is unchanged."""
     schedules: tuple[DeclaredSchedule | None, ...] = Field(default=(None,), min_length=1)
     """Which part of an encoder is trained, and when; None: all of it, all the time."""
     references: tuple[DeclaredEncoder, ...] = ()
-    """Encoders that are not tuned: probes measure their perplexity, and how far from them the others are."""
+    """Encoders that are not tuned. Probes measure their perplexity, and how far the other encoders are from them."""
     tasks: dict[str, Transfer] = Field(default={})
-    """Named by what is trained; or by any name, with a `task` inside, so that a task can be trained more than once. A
-    study without tasks measures encoders as they are."""
+    """What is trained and scored, each under a name.
+
+    The name is that of a task, such as `pos`. Or it is any name, and the key `task` inside says what is trained: so one
+    task can be trained more than once. A study without tasks measures encoders without tuning them.
+    """
     seeds: tuple[Seed, ...] = Field(default=(0, 1, 2), min_length=1)
-    """Every tuning is done once with each."""
+    """Every tuning is done once with each seed."""
     measures: tuple[AnyMeasure, ...] = ()
-    """What is measured besides the scores of tasks."""
+    """What is measured besides the scores of the tasks."""
     contrasts: tuple[Contrast, ...] = ()
-    """Effects that the study looks for; the report says of each whether it shows."""
+    """Claims that the study tests. The report says of each whether it shows."""
     world_seed: Seed = 0
-    """Of the artificial world. The shipped encoders know the world of seed 0, and text that encoders are made of has a
-    `seed` of its own."""
+    """The seed of the artificial world.
+
+    The shipped encoders know the world of seed 0. Text that a study's encoders are trained on has a `seed` of its own.
+    """
     keep: Keep = "best"
-    """What the store keeps of a tuning: its best weights and its rows; or its rows alone, once no step of the study
-    reads the weights any more. What reads them later has the tuning computed again. Numbers are the same. With
-    `compact` it keeps the best weights rounded, in a quarter of the bytes, and scores are of the rounded ones."""
+    """What the store keeps of each tuning.
+
+    - `best`: its rows and its best weights.
+    - `rows`: its rows alone. The weights are dropped once no step of the study reads them any more. What reads them
+      later has the tuning computed again. The numbers are the same as with `best`.
+    - `compact`: its rows and its best weights, which are rounded and take a quarter of the bytes. The scores are those
+      of the rounded weights.
+    """
     left_out: dict[str, str] = Field(default={})
-    """What a reader may look for and not find, with the reason, such as a language without data; plan and report say
+    """What a reader may look for and not find, with the reason, such as a language without data. Plan and report say
     it."""
 
     @model_validator(mode="wrap")

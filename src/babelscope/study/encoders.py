@@ -52,47 +52,53 @@ Code = Annotated[str, AfterValidator(checked_code)]
 class Pretraining(Declaration):
     """A small BERT and its WordPiece tokenizer, trained from scratch by masked language modelling.
 
-    The tokenizer is trained on natural text, so encoders that differ only in code-switching share it.
+    The tokenizer is trained on natural text. Encoders that differ only in code-switching therefore share it.
     """
 
     name: Annotated[str, Field(min_length=1)]
-    """What rows and reports call it."""
+    """Its name in rows and reports."""
     texts: Annotated[tuple[DeclaredText, ...], Field(min_length=1)]
-    """What it reads, all mixed: text of the world, or names such as `ntrex:nl`, whose training split is meant."""
+    """What it reads, all mixed: text of the world, or names such as `ntrex:nl`, whose training split is read."""
     sentences: PositiveInt | None = None
-    """How many of each named text are read at most; None: all."""
+    """At most how many sentences of each named text are read; None: all."""
     vocabulary_size: Count = 1500
-    """Pieces, special ones included."""
+    """Tokens of the vocabulary, special ones included."""
     shape: Shape = Shape()
     masking: Annotated[float, Field(gt=0, lt=1)] = 0.3
-    """Share of the pieces that are hidden."""
+    """Share of the tokens that are masked."""
     tuning: CountedTuning
     seed: NonNegativeInt = 0
-    """Of the initial weights, of masks and order; a study's `seeds` do not change it."""
+    """It decides the initial weights, the masks and the order. A study's `seeds` do not change it."""
 
 
 class Adaptation(Declaration):
-    """An encoder that goes on with masked language modelling on other text; one without a head for it is given one."""
+    """An encoder that goes on with masked language modelling on other text.
+
+    An encoder without a masked language model head gets one.
+    """
 
     name: Annotated[str, Field(min_length=1)]
-    """What rows and reports call it."""
+    """Its name in rows and reports."""
     encoder: str
     """The name of an encoder that the study declares before this one, or of another as `encoders` would name it."""
     texts: tuple[DeclaredText, ...] = ()
     """What it reads, all mixed, as in a pre-training. Give this, `parallel`, or both."""
     parallel: tuple[DeclaredPair, ...] = ()
-    """Texts with their translations, such as `ntrex:mt` or `tatoeba:de`, and pairs of texts that say the same line by
-    line, such as `[ntrex:en, ntrex:mt]`, read in full: what is `dev` and `test` elsewhere too. Two such lines are one
-    sequence, masked on both sides (Conneau and Lample, 2019)."""
+    """Translations for translation language modelling (Conneau and Lample, 2019).
+
+    An entry is a text with its translation, such as `ntrex:mt` or `tatoeba:de`. Or it is two texts that say the same
+    line by line, such as `[ntrex:en, ntrex:mt]`. They are read in full: also what is `dev` and `test` elsewhere. A line
+    and its translation are one sequence, masked on both sides.
+    """
     sentences: PositiveInt | None = None
-    """How many of each named text, or of each two, are read at most; None: all."""
+    """At most how many sentences are read of each named text, or pairs of each entry of `parallel`; None: all."""
     new_pieces: Count | None = None
-    """How many pieces at most are added to the vocabulary for what it covers badly in these texts; None: none."""
+    """At most how many tokens are added to the vocabulary for what it covers badly in these texts; None: none."""
     masking: Annotated[float, Field(gt=0, lt=1)] = MASKING_RATE
-    """Share of the pieces that are hidden."""
+    """Share of the tokens that are masked."""
     tuning: CountedTuning
     seed: NonNegativeInt = 0
-    """Of a new head's weights, of masks and order; a study's `seeds` do not change it."""
+    """It decides a new head's weights, the masks and the order. A study's `seeds` do not change it."""
 
     @model_validator(mode="after")
     def _reads_something(self) -> Adaptation:
@@ -108,55 +114,65 @@ def _in_whole_batches(tuning: Tuning) -> Tuning:
 
 
 class Distillation(Declaration):
-    """Training of an encoder that languages were brought into: what it was before teaches it to read translations.
+    """Training after languages were brought in: the encoder learns to read translations as it read their sources.
 
-    Linked pieces get the states of those that they are linked with, and sentences the mean state of their sources.
+    The teacher is the encoder before languages were brought in. A token of a translation learns the hidden states of
+    the source tokens that it is linked with. A translation learns the mean hidden state of its source.
     """
 
     compared_layers: tuple[NonNegativeInt, ...] | None = None
-    """Where the states of pieces are compared, 0 for the embeddings; None: in the middle and at the end."""
+    """The layers whose hidden states of tokens are compared, 0 for the embeddings; None: the middle and the last."""
     source_share: Annotated[float, Field(ge=0, le=1)] = 1 / 6
-    """How likely it is that the source of a pair is read in place of its translation, so that it is not forgotten."""
+    """How likely the source of a pair is read in place of its translation, so that the source is not forgotten."""
     tuning: Annotated[Tuning, AfterValidator(_in_whole_batches)]
     seed: NonNegativeInt = 0
-    """Of order, and of what is read on which side; a study's `seeds` do not change it."""
+    """It decides the order, and which side of a pair is read. A study's `seeds` do not change it."""
 
 
 class BringingIn(Declaration):
-    """An encoder that languages are brought into by translated sentences, without training unless it is asked for.
+    """An encoder that languages are brought into by translated sentences, without training unless `distil` is given.
 
-    Each is read with a vocabulary of its own, whose embeddings are means of those of the pieces that they are aligned
-    with (see docs/bring-in.md).
+    To bring a language in is to give the encoder a tokenizer and embeddings for it. The language has a vocabulary of
+    its own. The embedding of a new token is the mean of those of the encoder's tokens that it is aligned with (see
+    docs/bring-in.md).
     """
 
     name: Annotated[str, Field(min_length=1)]
-    """What rows and reports call it."""
+    """Its name in rows and reports."""
     encoder: str
     """The name of an encoder that the study declares before this one, or of another as `encoders` would name it."""
     languages: Annotated[dict[Code, Annotated[tuple[DeclaredPair, ...], Field(min_length=1)]], Field(min_length=1)]
-    """By code, as data sets have it, sentences of what the encoder reads with their translations in the language, such
-    as `de: [ntrex:de, tatoeba:de]`. All are read in full: name a part, such as `ntrex:de:lines-1-1597`, to keep others
-    for a test."""
+    """By the language's code, as in names of data sets: translated sentences, such as `de: [ntrex:de, tatoeba:de]`.
+
+    One side is what the encoder reads, the other is its translation into the language. All sentences are read. To keep
+    some for a test, name a part, such as `ntrex:de:lines-1-1597`.
+    """
     pairs: PositiveInt | None = None
-    """At most, in each language; None: all."""
+    """At most how many pairs of sentences are read in each language; None: all."""
     pieces: Count | None = None
-    """At most how many a language's own vocabulary learns; None: one for every 20 words, but 1,000 to 5,000."""
+    """At most how many tokens a language's own vocabulary learns; None: one for every 20 words, but 1,000 to 5,000."""
     keep_accents: bool = True
     """Whether accents stay that an uncased BERT would strip."""
     rows: RowsBy = "links"
-    """What embeddings are made of: `links` to pieces in translated sentences, the `spelling` (mean of the encoder's
-    pieces that a piece is spelled with), or `chance`."""
+    """What the new embeddings are made of.
+
+    - `links`: the mean of the tokens that a new token is linked with in translated sentences.
+    - `spelling`: the mean of the encoder's tokens that the new token is spelled with.
+    - `chance`: drawn at random.
+    """
     known: bool = False
-    """Of the world: whether links are not learnt but those that it knows."""
+    """Of the world: whether its true links are taken in place of learnt ones."""
     shrinkage: NonNegativeFloat = 1.0
-    """How many links the mean of all embeddings counts as, for every piece."""
+    """How many links the mean of all embeddings counts as, for every token."""
     after_tuning: bool = False
-    """Whether the languages are brought into models that are already tuned, so that all that is brought in shares one
-    tuning; else into the encoder before."""
+    """Whether the languages are brought into models that are already tuned, or into the encoder before.
+
+    With `true` all that is brought in shares one tuning.
+    """
     distil: Distillation | None = None
-    """A training with the same sentences; None: none."""
+    """Training with the same sentences after the languages are brought in; None: none."""
     seed: NonNegativeInt = 0
-    """Of embeddings by chance; a study's `seeds` do not change it."""
+    """It decides embeddings that are drawn at random. A study's `seeds` do not change it."""
 
     @model_validator(mode="after")
     def _known_to_the_world(self) -> BringingIn:

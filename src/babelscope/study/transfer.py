@@ -82,57 +82,100 @@ OF_ONES_OWN = ("label", "text", "scale")
 class Transfer(Declaration):
     """What a task is trained on, and where it is scored.
 
-    Data sets are named `world:CODE` (the artificial world; every task but the real benchmarks), `UD_LANGUAGE-NAME`
-    (treebanks) or `treebank:CODE:FILE` (one's own, in CoNLL-U), `masakhaner2:CODE` or `wikiann:CODE` (entities),
-    `glue:NAME`, `xnli:NAME` or `tsv:CODE:FILE` (sentence tasks; the last one's own tables); for language modelling
-    also `ntrex:CODE`, `wikipedia:CODE`, `xnli:CODE` or a text of one's own, a sentence a line, `text:CODE:FILE`. With
-    `>` and a transliteration after it, data are in other letters: `UD_Uyghur-UDT>uyghur`.
+    Data sets have these names:
+
+    | name | data |
+    | --- | --- |
+    | `world:CODE` | the artificial world: data for every task but the real benchmarks |
+    | `UD_LANGUAGE-NAME` | a treebank |
+    | `treebank:CODE:FILE` | a treebank of your own, in CoNLL-U |
+    | `masakhaner2:CODE`, `wikiann:CODE` | named entities |
+    | `glue:NAME`, `xnli:NAME` | sentence tasks |
+    | `tsv:CODE:FILE` | sentence tasks, from a table of your own |
+
+    For language modelling there are also `ntrex:CODE`, `wikipedia:CODE` and `xnli:CODE`, and `text:CODE:FILE` for a
+    text of your own with a sentence a line. A transliteration stands after `>`: `UD_Uyghur-UDT>uyghur` is in another
+    script.
     """
 
     task: str | None = None
-    """A task that `babelscope list tasks` names (default: what the transfer is named). Or a kind of task, tagging,
-    classification or regression: then the task is one's own, with the transfer's name. Or the name of such a transfer.
+    """A task that `babelscope list tasks` names; None: the name of the transfer.
+
+    For a task of your own it is a kind of task: `tagging`, `classification` or `regression`. The task then has the name
+    of the transfer. Other transfers can give that name as their `task`.
     """
     label: str = ""
-    """Of a task of one's own: where the labels stand. Of words a column of CoNLL-U, `upos`, `xpos`, `feats:Number`; of
-    texts a column of the table. The classes are those of the training data."""
+    """Of a task of your own: where the labels stand.
+
+    Labels of words stand in a column of CoNLL-U, such as `upos`, `xpos` or `feats:Number`. Labels of texts stand in a
+    column of the table. The classes are those of the training data.
+    """
     text: Annotated[
         Annotated[str, Tag("<one>")] | Annotated[tuple[str, str], Tag("<several>")], Discriminator(_one_or_several)
     ] = "first"
-    """Of a task of one's own on tables: the column of the text, or the two columns of pairs of sentences."""
+    """Of a task of your own on tables: the column of the text, or the two columns of pairs of sentences."""
     scale: tuple[FiniteFloat, FiniteFloat] | None = None
-    """Of a regression of one's own: the lowest and the highest number; None: 0 and 1."""
+    """Of a regression of your own: the lowest and the highest number; None: 0 and 1."""
     measure: str | None = None
-    """Which of the task's measures selects the best step on the dev sets and is its score on the page, such as
-    `las.nopunct` of parsing (None: the one that `babelscope list tasks` names first). It is the same for all transfers
-    of one task."""
+    """The task's main measure, such as `las.nopunct` of parsing; None: the first that `babelscope list tasks` names.
+
+    This measure selects the best step on the dev sets, and it is the score that the report shows. All transfers of one
+    task have the same measure.
+    """
     train: tuple[str, ...] = Field(min_length=1)
-    """Training sets, taken together, each once; their dev splits select the best step, by the mean over them."""
+    """Training sets, taken together, each once. Their dev splits select the best step, by the mean over them."""
     evaluate: tuple[str, ...] = Field(min_length=1)
     """Data sets whose test splits are scored."""
     shots: PositiveInt | None = None
-    """Of the second training set and those after it, or of the only one, as many examples at most. These have no dev
-    split then, since examples that are few are all trained on; without any, the last step is taken."""
+    """Few-shot training: at most how many examples are read of each training set after the first.
+
+    If there is one training set, the limit is that one's. All examples of a limited set are trained on, so it has no
+    dev split. Where no training set has a dev split, the last step is taken.
+    """
     selected_on: Literal["dev", "test"] = "dev"
-    """What selects the best step. test: the very data sets that are scored, by the mean over them, as in published work
-    on GLUE's dev sets; their scores are too high then. Training sets lose nothing to a dev split. Not with `shots`."""
+    """What selects the best step: the `dev` splits of the training sets, or the `test` data.
+
+    With `test` the best step is selected on the very data sets that are scored, by the mean over them. Published work
+    on GLUE's dev sets does so. The scores are then too high. Nothing of the training sets is held out as a dev split.
+    `test` cannot be combined with `shots`.
+    """
     encoders: tuple[str, ...] = ()
-    """Which encoders are tuned on it, by the names that rows have; none given: all."""
+    """The encoders that are tuned on it, by their names in rows. Empty: all."""
     sizes: Sizes = Sizes()
     tuning: Tuning = Tuning()
     recurrent: RecurrentTuning = RECURRENT
-    """Settings of the BiLSTM among the baselines, which starts from nothing. Where some are given, the others are those
-    of every tuning, and not these."""
+    """Settings of the baseline `bilstm`, which is trained from scratch.
+
+    If some settings are given, the others have the defaults of every tuning, not the defaults shown here.
+    """
     head: str | None = None
-    """Of parsing: small, underspecified or align-then-predict. Of sentence tasks: first (state), pooler or family."""
+    """The head over the encoder, of parsing and of sentence tasks.
+
+    For parsing it is a biaffine scorer:
+
+    - `small`: the project's own for small encoders, with layers of 96 units for arcs and 16 for relations, without
+      dropout.
+    - `underspecified`: 512 and 128 units, of Wu et al. (2022).
+    - `align-then-predict`: 500 and 200 units, of Muller et al. (2021).
+    - None: `small` where the hidden size is at most 128, else `underspecified`.
+
+    For sentence tasks it is a linear layer over one of these:
+
+    - `first` (the default): the last hidden state of the first token ([CLS]); of a decoder, that of the last token.
+    - `pooler`: what the encoder's own pooler (a dense layer with tanh) makes of that hidden state.
+    - `family`: neither. The head is the one that Transformers has for this family of models, in its
+      `...ForSequenceClassification`.
+    """
     quirks: tuple[str, ...] = ()
-    """What published code did otherwise, and is repeated: names of the tables in `docs/underspecified.md` (tagging,
-    entities, parsing) and `docs/evolution.md` (language modelling). None given: none of it. A BiLSTM beside it has
-    none."""
+    """Deviations of published code that are repeated. Empty: none.
+
+    Their names are in the tables of `docs/underspecified.md` (tagging, entities, parsing) and of `docs/evolution.md`
+    (language modelling). A BiLSTM next to the encoders has none of them.
+    """
     entity_types: dict[str, str] = Field(default={})
-    """Of named entities: types in the data and what they count as, O for no entity (`DATE: O`)."""
+    """Of named entities: each type in the data with the type that it counts as, such as `DATE: O`. `O` is no entity."""
     baselines: tuple[BaselineName, ...] = ()
-    """What is scored beside the encoders; `babelscope list tasks` says which suit the task."""
+    """What is scored next to the encoders. `babelscope list tasks` says which baselines suit the task."""
     probes: Probing | None = None
 
     @property

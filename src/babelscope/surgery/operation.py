@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Operation(Registered):
-    """A change of an encoder's weights: a mapping (`{operation: drop, last: 6}`), or as text (`drop:last=6`)."""
+    """A change of an encoder's weights, as a mapping (`{operation: drop, last: 6}`) or as text (`drop:last=6`)."""
 
     by: ClassVar[str] = "operation"
     takes_seed: ClassVar[bool] = False
@@ -79,9 +79,9 @@ class OnPart(Operation):
     """The base of operations on a part of the weights, by default on all; with `layers`, only on what is in them."""
 
     part: Part = "all"
-    """What is changed; `head` is the masked language model's, and the pooler."""
+    """The part that is changed. `head` is the masked language model head, and the pooler."""
     layers: Layers | None = None
-    """Only what is in these, counted from 0; None: in all."""
+    """Only the part of these layers is changed, counted from 0; None: the part of all layers."""
 
     @model_validator(mode="after")
     def _inside(self) -> OnPart:

@@ -22,35 +22,42 @@ from babelscope.tuning.strategy import AnyStrategy, Duration, Strategy
 
 
 class Schedule(Declaration):
-    """Which layers are trained, in one of several ways, and options. What is outside the backbone is always trained.
+    """Which layers of an encoder are trained, and from when. What is outside the backbone is always trained.
 
-    In YAML also as text, such as `freeze:8` or `gradual:groups=3,every=200`, which is then the name too. A decoder
-    tied to the word embeddings is frozen with them. What is frozen is in evaluation mode.
+    Give one of `freeze`, `upper`, `layers`, `gradual` and `strategy`; the other keys are options. A schedule can also
+    be written as text, such as `freeze:8` or `gradual:groups=3,every=200`. The text is then its name. A decoder that is
+    tied to the word embeddings is frozen with them. Frozen parts are in evaluation mode.
     """
 
     name: str = Field(min_length=1)
-    """What rows and reports call it; of a schedule given as text, the text."""
+    """Its name in rows and reports. Of a schedule that is given as text it is the text."""
     freeze: FrozenLayers | None = None
     """-1: nothing is frozen; 0: the embeddings; N: the embeddings and the first N layers."""
     upper: UpperPart | None = None
-    """These layers are trained; the embeddings and all layers below are frozen. Halves and quarters are rounded up."""
+    """These layers are trained. The embeddings and all layers below are frozen. Halves and quarters are rounded up."""
     layers: Ends | None = None
-    """(M, K): layers M to K-1 alone are trained, counted from 0."""
+    """(M, K): only layers M to K-1 are trained, counted from 0."""
     gradual: PositiveInt | None = None
-    """Groups of layers: the top one is trained from the start, the next below joins at each boundary (Howard and
-    Ruder, 2018). The embeddings are frozen."""
+    """Number of groups of layers in gradual unfreezing (Howard and Ruder, 2018). The embeddings are frozen.
+
+    The top group is trained from the start. At each boundary the next group below joins.
+    """
     every: Duration = "epoch"
     """Boundaries of gradual unfreezing: the ends of epochs, or every so many steps."""
     decay: Annotated[float, Field(gt=0, le=1)] = 1.0
-    """Each layer's learning rate is this times that of the layer above; the embeddings count as a layer below the
-    first. The top layer and the head have the full rate."""
+    """Each layer's learning rate is this times that of the layer above.
+
+    The top layer and the head have the full rate. The embeddings count as a layer below the first.
+    """
     lora: Annotated[int, Field(gt=0, le=4096)] | None = None
-    """Train low-rank adapters of this rank (Hu et al., 2022) in place of the layers' own matrices; they are merged
-    into these at the end. The embeddings have none."""
+    """Rank of low-rank adapters (Hu et al., 2022), which are trained in place of the layers' own matrices.
+
+    The adapters are merged into these matrices at the end. The embeddings have no adapters.
+    """
     frozen_dropout: bool = False
-    """Dropout in the frozen part too; then what it computes cannot be kept."""
+    """Whether the frozen part has dropout too. Its output then cannot be cached."""
     strategy: AnyStrategy | None = None
-    """Any strategy that `babelscope list schedules` names, as text or mapping: those without a key above, too."""
+    """Any strategy that `babelscope list schedules` names, as text or as a mapping, also those without a key above."""
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Schedule:

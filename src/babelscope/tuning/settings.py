@@ -22,65 +22,80 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 class Tuning(Declaration):
     """Settings of a training run.
 
-    The defaults suit fine-tuning small encoders (hidden size 64 or so). For encoders of BERT-base size and more,
-    `learning_rate=2e-5, epochs=3, examples_per_batch=32, warmup=0.1` is the usual start.
+    The defaults suit the fine-tuning of small encoders (hidden size 64 or so). For encoders of BERT-base size and
+    larger the usual start is `learning_rate=2e-5, epochs=3, examples_per_batch=32, warmup=0.1`.
     """
 
     learning_rate: PositiveFloat = 5e-4
-    """The highest, at the end of the warm-up."""
+    """The highest learning rate, at the end of the warm-up."""
     epochs: PositiveInt | None = None
-    """Passes over the training examples; give this or `steps`. Neither: 6 epochs."""
+    """Passes over the training examples. Give this or `steps`. With neither there are 6 epochs."""
     steps: PositiveInt | None = None
     """Optimizer steps."""
     tokens_per_batch: PositiveInt | None = DEFAULT_TOKENS
-    """Pieces in a batch at most, padding included; give this or `examples_per_batch`. Neither: 512."""
+    """At most how many tokens a batch has, padding included. Give this or `examples_per_batch`; with neither: 512."""
     examples_per_batch: PositiveInt | None = None
-    """Examples in a batch (sentences, pairs, lines), however long, as papers count; the last batch of an epoch is the
-    rest, unless `batches` leaves it out. An example that is read in several windows is in one batch, unless by a quirk.
+    """Examples in a batch (sentences, pairs, lines), whatever their length, as papers count.
+
+    The last batch of an epoch is the rest, unless `batches` leaves it out. An example that is read in several windows
+    is in one batch, unless a quirk divides it.
     """
     micro_tokens: PositiveInt | Literal["auto"] | None = None
-    """Pieces that are computed at once, padding included, where a batch is too large for the memory: its gradient is
-    added up over portions of at most so many. What is drawn at random (dropout, masks) is then drawn for each example
-    by itself, so that another number changes last digits alone. None: a batch at once, drawn for all of it. `auto`:
-    what 16 GiB of an accelerator are expected to hold; None where that is a batch, and on a processor."""
+    """At most how many tokens are computed at once, padding included, where a batch is too large for the memory.
+
+    The batch is computed in portions, and their gradients are added up. Dropout and masks are then drawn for each
+    example by itself. Another number therefore changes last digits alone.
+
+    - None: the whole batch is computed at once, and dropout and masks are drawn for all of it.
+    - `auto`: as many tokens as 16 GiB of an accelerator are expected to hold. Where that is the whole batch, it is the
+      same as `null`; so it is on a CPU, and for an encoder whose shape cannot be seen.
+    """
     recompute: bool = False
-    """Whether the states inside of layers are computed a second time, for the gradient, rather than kept: about a third
-    more time, and much less memory."""
+    """Whether the hidden states inside the layers are computed a second time for the gradient, rather than kept.
+
+    A step then takes about a third more time and much less memory.
+    """
     batches: Literal["mixed", "one-language", "drawn"] = "mixed"
-    """What a batch holds of several training languages: any of them, or one, as often as its share of the data. drawn:
-    as published code had it (Wu et al. 2022), one language that is drawn by its share of the data, until its full
-    batches are used up; what is left of it is left out. With `examples_per_batch`."""
+    """What a batch holds where there are several training languages.
+
+    - `mixed`: examples of any of them.
+    - `one-language`: examples of one of them. Each language comes as often as its share of the data.
+    - `drawn`: examples of one of them, as in published code (Wu et al., 2022). The language is drawn by its share of
+      the data, until its full batches are used up. What is left of it is left out. It needs `examples_per_batch`.
+    """
     warmup: Share = 0.06
-    """Share of the steps in which the learning rate rises linearly from 0; then it falls linearly to 0."""
+    """Share of the steps in which the learning rate rises linearly from 0. Then it falls linearly to 0."""
     weight_decay: NonNegativeFloat = 0.01
-    """Decoupled; not on biases and normalisation weights (any parameter of one dimension)."""
+    """Decoupled weight decay. Parameters of one dimension (biases, normalisation weights) have none."""
     betas: tuple[Share, Share] = (0.9, 0.999)
     """Decay of AdamW's running means of the gradient and of its square."""
     epsilon: PositiveFloat = 1e-8
     """Added to AdamW's denominator."""
     bias_correction: bool = True
-    """Whether AdamW corrects its running means for their start at 0; false: as BERT's own code."""
+    """Whether AdamW corrects its running means for their start at 0. `false` is as in BERT's own code."""
     clip: PositiveFloat | None = 1.0
-    """Largest norm of the gradient; None: not clipped."""
+    """Largest norm of the gradient; None: it is not clipped."""
     dropout: Share = 0.1
-    """Of the task's head; the encoder's own dropout is in its configuration."""
+    """Dropout of the task's head. The encoder's own dropout is in its configuration."""
     encoder_dropout: bool = True
-    """Whether the encoder drops units while it is trained, as its configuration says; false: none."""
+    """Whether the encoder has the dropout of its configuration while it is trained, or none."""
     max_length: PositiveInt | None = None
-    """Pieces in a sequence at most; None: what the encoder has positions for."""
+    """At most how many tokens a sequence has; None: as many as the encoder has positions for."""
     validate_every: PositiveInt | None = None
-    """Steps between validations; None: after each epoch. The last step is always validated."""
+    """Steps between validations; None: a validation after each epoch. The last step is always validated."""
     validations_per_epoch: PositiveInt | None = None
-    """Validations in equal parts of each epoch, the last at its end; give this or `validate_every`, or neither."""
+    """Validations in equal parts of each epoch, the last at its end. Give this, `validate_every`, or neither."""
     patience: PositiveInt | None = None
-    """Validations without a new best after which training stops early; None: never."""
+    """Training stops early after so many validations without a new best; None: never."""
     precision: Literal["float32", "bfloat16"] = "float32"
-    """bfloat16 is autocast: weights and optimizer stay in float32."""
+    """`bfloat16` is autocast: weights and optimizer stay in float32."""
     device: Device = "cpu"
-    """What it is trained on. `auto` is the accelerator that the machine has, else cpu; results of different devices are
-    kept apart, since the numbers differ."""
+    """Where the model is trained. `auto` is the accelerator that the machine has, else the CPU.
+
+    Results of different devices are kept apart, since the numbers differ.
+    """
     threads: Annotated[int, Field(gt=0, le=1024)] = 1
-    """Of one training run on a CPU. Another number of threads changes the last digits."""
+    """CPU threads of one training run. Another number of threads changes the last digits."""
 
     @model_validator(mode="before")
     @classmethod

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 class Drop(Operation):
     """Remove layers: the `last` ones (a number or `half`), every n-th (`every=2`: layers 1, 3, ...), or a list.
 
-    Those left keep their order (Zhang, 2021, section 6).
+    The layers that are left keep their order (Zhang, 2021, section 6).
     """
 
     operation: Literal["drop"] = "drop"
     last: Annotated[int, Field(gt=0, le=MOST_LAYERS)] | Literal["half"] | None = None
-    """So many from the end; half of an odd number is rounded down."""
+    """So many layers from the end. Half of an odd number is rounded down."""
     every: Annotated[int, Field(ge=2, le=MOST_LAYERS)] | None = None
-    """Every n-th."""
+    """Every n-th layer."""
     layers: Layers | None = None
-    """These, counted from 0."""
+    """These layers, counted from 0."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Drop:

@@ -28,8 +28,7 @@ DECISIVE = (
 class Graft(OnPart):
     """Take a part from a donor of the same family and shape that computes with its weights in the same way.
 
-    One of the two may have a masked language model head that the other has not; then `part` must leave out a head
-    that the donor lacks.
+    The two need not both have a masked language model head. If the donor lacks it, `part` must leave it out.
     """
 
     operation: Literal["graft"] = "graft"

@@ -21,6 +21,7 @@ class Noise(OnPart):
     takes_seed: ClassVar[bool] = True
     operation: Literal["noise"] = "noise"
     share: Annotated[float, Field(gt=0, le=1e6)] = 0.1
+    """Standard deviation of the noise, as a share of the tensor's own."""
 
     def apply(self, encoder: Encoder, seed: int, donors: Mapping[str, Encoder]) -> Encoder:
         import torch

@@ -19,6 +19,7 @@ class Permute(Operation):
     takes_seed: ClassVar[bool] = True
     operation: Literal["permute"] = "permute"
     order: Layers | None = None
+    """The new order, in which each layer comes once; None: it is drawn at random."""
 
     @property
     def seeded(self) -> bool:

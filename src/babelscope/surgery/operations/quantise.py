@@ -23,6 +23,7 @@ class Quantise(OnPart):
 
     operation: Literal["quantise"] = "quantise"
     bits: Annotated[int, Field(ge=2, le=16)] = 8
+    """Each tensor has at most 2**bits - 1 values."""
 
     def apply(self, encoder: Encoder, seed: int, donors: Mapping[str, Encoder]) -> Encoder:
         import torch

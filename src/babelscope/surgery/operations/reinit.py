@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Reinit(OnPart):
-    """Draw weights anew by the model's own initialiser."""
+    """Reinitialise weights with the model's own initialiser."""
 
     takes_seed: ClassVar[bool] = True
     operation: Literal["reinit"] = "reinit"

@@ -20,8 +20,9 @@ class Repeat(Operation):
 
     operation: Literal["repeat"] = "repeat"
     layers: Layers | None = None
-    """These, counted from 0; None: all."""
+    """These layers, counted from 0; None: all."""
     times: Annotated[int, Field(ge=2, le=MOST_LAYERS)] = 2
+    """How many times each of these layers is there afterwards."""
 
     def layers_after(self, count: int, name: str) -> int:
         return len(self._order(count, name))

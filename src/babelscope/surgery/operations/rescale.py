@@ -14,15 +14,16 @@ if TYPE_CHECKING:
 
 
 class Rescale(OnPart):
-    """Draw weights anew, scaled to the magnitude (mean absolute value) or variance that each tensor had.
+    """Reinitialise weights, scaled to the magnitude (mean absolute value) or variance that each tensor had.
 
     Zhang (2021), section 5.1. A tensor that the initialiser makes constant (biases 0, norms 1 and 0) gets that
-    constant: no factor can give it a scale.
+    constant, since no factor can give it a scale.
     """
 
     takes_seed: ClassVar[bool] = True
     operation: Literal["rescale"] = "rescale"
     match: Literal["magnitude", "variance"] = "magnitude"
+    """What each new tensor has in common with the old one."""
 
     def apply(self, encoder: Encoder, seed: int, donors: Mapping[str, Encoder]) -> Encoder:
         from babelscope.surgery.fresh import fresh_weights

@@ -24,15 +24,15 @@ LONGEST = 100
 class Shuffle(Operation):
     """Permute which token has which word embedding; special tokens keep theirs (Zhang, 2021, section 4).
 
-    Tokens that match one of `classes` (the first, as a whole) change places only among themselves; so do the rest, and
-    so do those that a language with a tokenizer of its own has to itself. A row of the embeddings that stands for no
-    token stays. A decoder that is tied to the embeddings follows; its bias does not.
+    A token is in the first of `classes` that matches the whole token. Tokens of one class change places only among
+    themselves. Tokens of no class do so too, and tokens that only a language with its own tokenizer has. A row of the
+    embeddings that stands for no token stays. A decoder that is tied to the embeddings follows; its bias does not.
     """
 
     takes_seed: ClassVar[bool] = True
     operation: Literal["shuffle"] = "shuffle"
     classes: Patterns = (ENGLISH_LIKE,)
-    """Regular expressions, about tokens as WordPiece spells them: `##` inside a word."""
+    """Regular expressions about tokens, which are spelled as in WordPiece: `##` inside a word."""
 
     @field_validator("classes")
     @classmethod

@@ -22,11 +22,17 @@ class Transplant(Operation):
     donor: str = Field(min_length=1)
     """The encoder that the tokenizer is taken from."""
     rows: Literal["donor", "overlap"] = "donor"
-    """`donor`: all embeddings are the donor's. `overlap`: tokens that both have keep the encoder's own, the others are
-    drawn anew."""
+    """Which embeddings the tokens have.
+
+    - `donor`: the donor's.
+    - `overlap`: the encoder's own for tokens that both have. The others are reinitialised.
+    """
     bridge: Literal["random", "least-squares"] | None = None
-    """How the donor's embeddings are mapped, which they must be where the widths differ: by a random projection, or by
-    least squares over the tokens that both have."""
+    """How the donor's embeddings are mapped. This is needed where the widths differ.
+
+    - `random`: by a random projection.
+    - `least-squares`: by least squares over the tokens that both have.
+    """
 
     @property
     def seeded(self) -> bool:

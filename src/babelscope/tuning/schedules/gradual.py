@@ -10,11 +10,11 @@ from babelscope.tuning.strategy import Duration, Strategy, check_at_most
 
 
 class Gradual(Strategy):
-    """Train the top group of layers, then the next below too, and so on (Howard and Ruder, 2018)."""
+    """Train the top group of layers, then the next group below too, and so on (Howard and Ruder, 2018)."""
 
     strategy: Literal["gradual"] = "gradual"
     groups: PositiveInt
-    """Of layers, as even as can be. The embeddings are frozen."""
+    """Number of groups of layers, as even as can be. The embeddings are frozen."""
     every: Duration = "epoch"
     """When the next group joins: at the end of each epoch, or every so many steps."""
 

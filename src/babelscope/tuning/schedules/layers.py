@@ -26,7 +26,7 @@ Ends = Annotated[tuple[NonNegativeInt, NonNegativeInt], BeforeValidator(_split),
 
 
 class Layers(Strategy):
-    """Train layers M to K-1 alone, counted from 0: `layers:6-12`."""
+    """Train only layers M to K-1, counted from 0: `layers:6-12`."""
 
     strategy: Literal["layers"] = "layers"
     layers: Ends

@@ -11,11 +11,11 @@ _LAYERS_FOR_EACH = {"half": 2, "quarter": 4}
 
 
 class Upper(Strategy):
-    """Train the upper part of the layers, the rest is frozen: `upper:half`, `upper:quarter` or `upper:last`."""
+    """Train the upper part of the layers and freeze the rest: `upper:half`, `upper:quarter` or `upper:last`."""
 
     strategy: Literal["upper"] = "upper"
     upper: UpperPart
-    """Halves and quarters are rounded up."""
+    """The part that is trained. Halves and quarters are rounded up."""
 
     def entry_stages(self, layers: int) -> tuple[int | None, ...]:
         trained = -(-layers // _LAYERS_FOR_EACH.get(self.upper, layers))
