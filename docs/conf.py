@@ -6,7 +6,8 @@ from docutils.nodes import paragraph
 
 from babelscope import __version__
 
-project, author, version, release = "Babelscope", "The Babelscope authors", __version__, __version__
+project, version, release = "Babelscope", __version__, __version__
+author = copyright = "the Babelscope developers"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["results/rows"]
 html_theme = "furo"
