@@ -1,4 +1,4 @@
-"""Rows of align-then-predict, made up: scores with layers drawn anew, and languages that are alike."""
+"""Rows of align-then-predict, made up: scores with layers reinitialised, and languages that are alike."""
 
 from __future__ import annotations
 

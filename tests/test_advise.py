@@ -171,7 +171,7 @@ def test_a_race_gives_up_what_is_clearly_behind(request_, store, monkeypatch):
     race.run()
     kept, lost, recurrent = race.runners
     assert (len(kept.dev), len(lost.dev), len(recurrent.dev)) == (2, 1, 2)
-    assert [one.rising for one in race.runners] == [0.02, 0.01, 0.02]  # of what was given up, too
+    assert [one.rising for one in race.runners] == [0.02, 0.01, 0.02]  # of what was dropped, too
     assert (kept.lost, recurrent.lost) == ("", "")
     assert lost.lost == "after 1 of 2 rounds, 20.0 points behind on dev"
     assert (kept.tested, lost.tested, recurrent.tested) == (True, False, True)

@@ -115,13 +115,17 @@ def test_similarities_are_in_their_own_section_alone():
     rows = [*alike(), *alike("retrieval"), *alike(task="parsing"), *published_rows("align-then-predict")]
     made = report(*rows)
     assert all(map(is_similarity, alike())) and not is_similarity(Row("retrieval", 0.5, kind="retrieval", layer=1))
-    assert titles(made) == ["Layers drawn anew before tuning", "Where languages are alike", "Dependency parsing: LAS"]
+    assert titles(made) == [
+        "Layers reinitialised before tuning",
+        "Where languages are alike",
+        "Dependency parsing: LAS",
+    ]
     assert [figure.title for figure in aligned_figures(made, correlations(made))] == [
         "Linear CKA (debiased) with qaa, e", "Retrieval with qaa, e",
         "X-Gap against linear CKA (debiased), trained on qaa, e",
     ]  # fmt: skip
     page = render(made)
-    assert "Layers drawn anew before tuning" in page and "Where languages are alike" in page
+    assert "Layers reinitialised before tuning" in page and "Where languages are alike" in page
     text = markdown(made)
     assert "published of mBERT: 0.76" in text and "| qaa → X (mean of 5) |" in text
 

@@ -102,7 +102,7 @@ def test_where_no_sentences_are_known_it_is_students_t_over_seeds():
 
 
 def test_three_crossed_factors_are_added_up_without_bias():
-    """Against the truth: means of tables drawn anew, with seeds, sentences, languages and all that they share."""
+    """Against the truth: means of tables reinitialised, with seeds, sentences, languages and all that they share."""
     generator = np.random.default_rng(12)
     shape = (6, 12, 7)
 

@@ -305,7 +305,7 @@ def test_two_seeds_have_no_intervals_and_surgeries_are_named(report, encoder_fol
     study = Study.model_validate(declared | {"surgeries": [None, "reverse", "reinit"]})
     write_report(report_of(study, report.rows, plan=compile_study(study)), tmp_path / "paper")
     text = (tmp_path / "paper" / "methods.tex").read_text()
-    shown = "reinit (untrained in tables: all weights drawn anew)"
+    shown = "reinit (untrained in tables: all weights reinitialised)"
     assert f"Encoders were tuned as they are and after the surgeries reverse and {shown}." in text
     assert "trained on world:qaa (at most 30 examples), selected on the test sets and tested on" in text
     assert "fewer than 3 seeds are too few for intervals" in text and "Student" not in text

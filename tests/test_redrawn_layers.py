@@ -1,4 +1,4 @@
-"""What reports say of layers drawn anew: changes, costs, claims, tables and figures."""
+"""What reports say of layers reinitialised: changes, costs, claims, tables and figures."""
 
 from __future__ import annotations
 
@@ -159,14 +159,14 @@ def test_published_numbers_stand_beside():
     )
     alone = [(one.condition, one.place, one.by_seed) for one in report().scores]
     assert [(one.condition, one.place, one.by_seed) for one in made.scores] == alone, "they are in no other section"
-    assert titles(made)[:-1] == ["Layers drawn anew before tuning", "Dependency parsing: LAS"]
+    assert titles(made)[:-1] == ["Layers reinitialised before tuning", "Dependency parsing: LAS"]
 
 
 def test_the_section_leads_to_the_rows_of_its_scores_and_not_to_published_ones_which_have_none():
     keyed = [row.labelled(key=f"{place:064x}") for place, row in enumerate(scores())]
     made = declared([*keyed, *published_rows("align-then-predict@world")])
     sections = sections_of(made)
-    first = next(k for k, part in enumerate(sections) if part.title == "Layers drawn anew before tuning")
+    first = next(k for k, part in enumerate(sections) if part.title == "Layers reinitialised before tuning")
     steps = {step for _, places in sources(made, sections)["groups"][first] for step in places}
     assert len(steps) == len([row for row in keyed if row.kind == "score"]) > 0
 

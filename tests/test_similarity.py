@@ -161,7 +161,7 @@ def compared(plan: Plan, pooling: str = "mean") -> list[SentenceSimilarity]:
 def test_one_step_compares_all_targets_of_a_model(ran):
     steps = compared(ran[0])
     assert len([step for step in steps if isinstance(step.model, Tune)]) == 4
-    # As it is the encoder is the same for both seeds; with a layer drawn anew it is not.
+    # As it is the encoder is the same for both seeds; with a layer reinitialised it is not.
     assert len([step for step in steps if not isinstance(step.model, Tune)]) == 1 + 2
 
 

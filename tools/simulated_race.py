@@ -1,6 +1,6 @@
 """Races of `advise`, simulated: of six recipes the best on dev sentences is held against the others on the test set.
 
-After each round those that show to be behind it are given up, as in `advise.race`; there is no BiLSTM among them.
+After each round those that show to be behind it are dropped, as in `advise.race`; there is no BiLSTM among them.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ RECIPES, DEV, TEST, MARGIN = 6, 1000, 1500, 0.02
 
 
 class Raced(NamedTuple):
-    """What was given up, and what is said of the rest, by three ways to correct for their number."""
+    """What was dropped, and what is said of the rest, by three ways to correct for their number."""
 
     first: bool
     """Whether the one that may be better than the others was picked."""
     given_up: frozenset[int]
-    """Those that were given up on the way."""
+    """Those that were dropped on the way."""
     said: tuple[list[bool], list[bool], list[bool]]
     """Whether each of the rest is said to differ from the best on the test set: uncorrected, corrected for the
     differences to the best alone (Holm), and for all pairs (Holm), as `advise` does."""
@@ -46,7 +46,7 @@ def raced(seeds: int, gain: float, replicates: int) -> Iterator[Raced]:
 
 
 def _left(recipes: Sequence[int], dev: Table) -> list[int]:
-    """Those that are not given up after a round, the best first; `dev` is [recipes, seeds, sentences]."""
+    """Those that are not dropped after a round, the best first; `dev` is [recipes, seeds, sentences]."""
     order = sorted(recipes, key=lambda k: -dev[k].mean())
     best, *others = scores = [_samples(dev[k]) for k in order]
     if all((gain_of(best, other).p or 1.0) >= GIVEN_UP for other in others):  # corrected for their number all the more

@@ -69,7 +69,7 @@ def points_of(race: Race) -> list[Points]:
     """Of a race that was run: over labelled sentences, and over translated ones if there are. Computes what is missing.
 
     Each is of the recipe that is the best on the dev set of those that learn from such sentences, in all rounds, also
-    where it was given up. A point that cannot be computed is left out.
+    where it was dropped. A point that cannot be computed is left out.
     """
     learning = {over: _best(race, over) for over in kinds(race.request)}
     wanted = {over: (best, _evaluations(race, over, best)) for over, best in learning.items() if best}

@@ -27,7 +27,7 @@ class Placed(NamedTuple):
     dev: Interval | None
     """None where it has failed at once."""
     test: Interval | None
-    """None of one that was given up, unless it is the best that loads directly."""
+    """None of one that was dropped, unless it is the best that loads directly."""
     behind: Behind | None
     """How much better the best one is on the test set, over sentences and rounds; None of the best itself."""
     lost: str
@@ -118,7 +118,7 @@ def _floor(race: Race, constant: Constant, best: Runner, direct: Runner) -> Floo
 
 
 def _verdicts(race: Race) -> dict[str, str]:
-    """Of each encoder in the language's own letters, on the dev sentences, since what is given up has no test score.
+    """Of each encoder in the language's own letters, on the dev sentences, since what is dropped has no test score.
 
     None of what was still getting better when training ended, or beside a BiLSTM that was.
     """

@@ -63,7 +63,7 @@ def plan_section(planned: Sequence[Planned], request: Request) -> Section:
     note = (
         "By promise: fewer unknown words first, then fewer subwords a word (characters, where the text has no spaces "
         "between words). That is a guess from vocabularies alone, and the race decides. A recipe that falls behind is "
-        "given up."
+        "dropped."
     )
     timed = all(step.seconds is not None for step in planned)
     if timed:

@@ -21,7 +21,7 @@ from babelscope.steps import Evaluate, Load
 from babelscope.steps.plan import Plan
 
 GIVEN_UP = 0.01
-"""Of giving up, in a round, any model that is as good as the leader's. Recipes are given up more often: one round, or
+"""Of dropping, in a round, any model that is as good as the leader's. Recipes are dropped more often: one round, or
 two, say nothing of chance in tuning."""
 GO_ON = "What is done is kept; the same command goes on from it"
 Watching = Callable[[Plan], AbstractContextManager[Callable[[Event], None]]]
@@ -41,7 +41,7 @@ class Race:
         self._watching, self._computed = watching, set[str]()
 
     def run(self) -> None:
-        """Run all rounds; after each, give up the recipes that the dev set rules out.
+        """Run all rounds; after each, drop the recipes that the dev set rules out.
 
         The first round also decides how each is trained: longer, where it was still getting better, and at another
         rate, where that is better. What is left at the end is scored on the test set, and so is the best that loads
@@ -167,4 +167,4 @@ class Race:
                 points = f"{100 * behind.interval.mean:.1f} points behind on dev"
                 when = f"{rounds} of {self.request.seeds} rounds" if self.request.seeds > 1 else "the one round"
                 runner.lost = f"after {when}, {points}"
-                self._say(f"given up: {runner.recipe.name}, {runner.lost}")
+                self._say(f"dropped: {runner.recipe.name}, {runner.lost}")

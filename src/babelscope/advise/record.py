@@ -45,9 +45,9 @@ class Raced(Declaration):
     recipe: Recipe
     dev: Keys
     test: Keys
-    """None of what was given up, unless it is the best that loads directly."""
+    """None of what was dropped, unless it is the best that loads directly."""
     lost: str
-    """Why it was given up; empty of the others."""
+    """Why it was dropped; empty of the others."""
     training: Training = USUAL
     rising: float | None = None
     """How much better it still got at the end of its trainings."""

@@ -78,7 +78,7 @@ def unfinished(outcome: Outcome, searched: bool) -> list[str]:
 def given_up(outcome: Outcome) -> list[str]:
     """What is no longer in the race, and why."""
     lost = [f"{placed.recipe.name}, {placed.lost}" for placed in outcome.placed if placed.lost]
-    return [f"Given up: {'; '.join(lost)}."] if lost else []
+    return [f"Dropped: {'; '.join(lost)}."] if lost else []
 
 
 def few_rounds(outcome: Outcome) -> str:
@@ -191,5 +191,5 @@ def altogether(minutes: float, request: Request) -> str:
     beside = f", {minutes / at_once:,.1f} with {at_once} recipes at once" if at_once > 1 else ""
     more = "; more where other trainings are tried, which --no-search leaves out" if request.search else ""
     return (
-        f"Minutes of computing, all recipes together: about {minutes:,.1f}{beside}; less where some are given up{more}."
+        f"Minutes of computing, all recipes together: about {minutes:,.1f}{beside}; less where some are dropped{more}."
     )

@@ -122,7 +122,7 @@ def _outcome_note(outcome: Outcome, request: Request) -> str:
         f"{points(outcome.margin)} (--margin; two one-sided tests). Not shown to be worse is no more than that: the "
         "test set leaves it open. "
         "The dev set has chosen, and the test set says how good the choice "
-        "is; what was given up has no score there, unless it is the model to export. "
+        "is; what was dropped has no score there, unless it is the model to export. "
         "The last line is the least that a model must beat. Trained: "
         f"{trained if request.search else 'as is usual for the size of the encoder; no other way was tried'}."
     )

@@ -16,8 +16,8 @@ LanguageQuirk = Literal["padding-as-text", "drawn-test-masks"]
 
 OF_LANGUAGE: dict[LanguageQuirk, str] = {
     "padding-as-text": "padding is attended to, in training and in test sets, which are read in batches of 16",
-    "drawn-test-masks": "test sets are masked as training is: pieces are drawn at random, of which a tenth becomes a "
-    "random piece and a tenth stays",
+    "drawn-test-masks": "test sets are masked as training is: tokens are drawn at random, of which a tenth becomes a "
+    "random token and a tenth stays",
 }
 OF_WORDS: dict[str, str] = {
     "sentence-dropout": "dropout before the head drops the same units of all words of a sentence, or of a window",

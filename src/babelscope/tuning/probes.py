@@ -17,11 +17,13 @@ Quirk = Literal[
 ]  # fmt: skip
 QUIRKS: dict[Quirk, str] = {
     "two-batches": "perplexity, in selection too, is of 32 sentences that are drawn once: two batches of 16",
-    "fresh-masks": "tokens are masked anew at every measurement, with a random token or none in a fifth of the places",
+    "fresh-masks": "tokens get new masks at every measurement; a tenth of the masked ones becomes a random token, and "
+    "a tenth stays",
     "no-attention-mask": "what is measured while training is read in batches of 16 in which padding is attended to",
     "own-tokenizer": "distances are over positions of each encoder's own tokens, special ones included, up to the "
     "length of the shorter; without an attention mask padding counts, too",
-    "masked-states": "states are compared that read masked sentences, the model's masked anew at every measurement",
+    "masked-states": "hidden states of masked sentences are compared; the model's sentences get new masks at every "
+    "measurement",
     "dropout-on": "the model in training is compared with dropout on, references without",
     "higher-is-best": "the step with the higher perplexity counts as the better one",
 }

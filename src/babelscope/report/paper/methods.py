@@ -97,7 +97,7 @@ def _surgeries(report: Report, used: Used) -> str:
 def _surgery(report: Report, name: str) -> str:
     """Its name, and beside it the one that tables have, where that is another."""
     shown = report.surgery_name(name)
-    return name if shown == name else f"{name} ({shown} in tables: all weights drawn anew)"
+    return name if shown == name else f"{name} ({shown} in tables: all weights reinitialised)"
 
 
 def _tasks(used: Used) -> Iterator[str]:

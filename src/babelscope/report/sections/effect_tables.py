@@ -13,7 +13,7 @@ from babelscope.report.tables import Cell, Table, chance_cell, number_cell
 if TYPE_CHECKING:
     from babelscope.report.sections.effects import Line
 
-UNTRAINED = "Untrained: with all weights drawn anew (reinit) before it was tuned."
+UNTRAINED = "Untrained: with all weights reinitialised before it was tuned."
 
 
 def effect_table(listed: Sequence[Line]) -> Table:

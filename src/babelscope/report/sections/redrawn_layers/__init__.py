@@ -22,7 +22,7 @@ def redrawn_layers(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
     """What it costs to draw some layers anew, as far as the study declares such surgeries."""
     if tables := reinitialised_tables(report):
         yield Section(
-            "Layers drawn anew before tuning",
+            "Layers reinitialised before tuning",
             reinitialised_findings(report),
             list(reinitialised_figures(report)),
             tables,

@@ -19,7 +19,7 @@ _PANEL = 250
 _SIDES = ["the language of the training", "the other languages"]
 _NUMBERS = ("change", "low", "high")
 _CAPTION = (
-    "Layers, counted from 1, are drawn anew before tuning. Means over languages with the 95% interval of the table "
+    "Layers, counted from 1, are reinitialised before tuning. Means over languages with the 95% interval of the table "
     "below, none where fewer than three seeds say too little. "
 )
 
@@ -36,7 +36,7 @@ def reinitialised_figures(report: Report) -> Iterator[Figure]:
             continue
         kept = "Above ×1 it is higher than" if shown.as_ratio else "Below 0 it is lower than"
         caption = f"{_CAPTION}{kept} with the layers as they were."
-        yield Figure(f"Layers drawn anew: {title}", caption, _chart(table, shown), about={"task": title})
+        yield Figure(f"Layers reinitialised: {title}", caption, _chart(table, shown), about={"task": title})
 
 
 def _chart(table: pd.DataFrame, shown: Shown) -> Chart:

@@ -1,4 +1,4 @@
-"""The scores of encoders that were tuned as they are, and with some layers drawn anew before."""
+"""The scores of encoders that were tuned as they are, and with some layers reinitialised before."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Layers = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Reinitialised:
-    """The scores of an encoder tuned on one task, as it is and with some layers drawn anew, by place."""
+    """The scores of an encoder tuned on one task, as it is and with some layers reinitialised, by place."""
 
     first: Score
     """Any of them, for what all share."""
@@ -50,7 +50,7 @@ class Reinitialised:
 
     @property
     def layers(self) -> list[Layers]:
-        """What is drawn anew, the lowest first."""
+        """What is reinitialised, the lowest first."""
         return sorted(self.without)
 
     def score(self, places: Sequence[str]) -> Effect | None:
@@ -111,7 +111,7 @@ class Reinitialised:
 
 
 def reinitialised(report: Report) -> list[Reinitialised]:
-    """Every encoder, task, training and schedule that was tuned with layers drawn anew and without."""
+    """Every encoder, task, training and schedule that was tuned with layers reinitialised and without."""
     by_key: dict[tuple[object, ...], Reinitialised] = {}
     for score in with_published(report):
         key = (score.task, score.measure, score.encoder, score.training, score.schedule)

@@ -36,14 +36,14 @@ def _table(group: Sequence[Reinitialised]) -> Table:
     ]
     change = "how many times as high it is then" if shown.as_ratio else f"{shown.unit_in_words} gained"
     note = (
-        f"Layers, counted from 1, are drawn anew before tuning; Δ: {change}, with the 95% interval "
+        f"Layers, counted from 1, are reinitialised before tuning; Δ: {change}, with the 95% interval "
         "over seeds, test sentences as far as they are known, and for a mean over three or more languages these too; "
         "none where fewer than three seeds say too little, as of what was published. Those of scores are cut where no "
         "score can be."
     )
     note += " Means are geometric." if shown.as_ratio else ""
     keys = [redrawn.keys(places) for redrawn, _, places in listed]
-    return Table(f"Layers drawn anew: {title_of(group[0].first.task)}", headers, lines, note, keys)
+    return Table(f"Layers reinitialised: {title_of(group[0].first.task)}", headers, lines, note, keys)
 
 
 def _places(redrawn: Reinitialised) -> Mapping[str, Sequence[str]]:
