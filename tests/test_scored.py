@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,73 +13,115 @@ from babelscope.corpora.conllu import write_conllu
 from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.engine.trained import export
+from babelscope.face import scored
 from babelscope.face.cli import app
 from babelscope.face.scored import score
-from babelscope.steps import Evaluate, Tune
+from babelscope.steps import Evaluate
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from babelscope.world import World
 
 pytestmark = pytest.mark.usefixtures("in_process")
 SIZES = {"train": 30, "dev": 5, "test": 40}
+Ran = tuple[Store, dict[str, Evaluate]]
+
+
+def run(folder: Path, encoder: Any, tasks: dict[str, Any], **more: Any) -> Ran:
+    """A store with models, and their evaluations by encoder, task and data."""
+    usual = {"sizes": SIZES, "tuning": {"epochs": 1}}
+    declared = {"name": "s", "encoders": encoder, "tasks": {name: usual | task for name, task in tasks.items()}}
+    plan = compile_study(Study.model_validate(declared | {"seeds": [0]} | more))
+    store = Store(folder)
+    run_plan(plan, store, jobs=1)
+    found = [step for step in plan.steps.values() if isinstance(step, Evaluate)]
+    return store, {f"{step.labels['encoder']} {step.model.task} {step.data.name}": step for step in found}
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory, encoder_folder) -> tuple[Store, dict[str, Evaluate]]:
-    """A tagger and a parser of a tiny encoder, with their evaluations by task and data."""
-    tasks = {
-        task: {"train": ["world:qaa"], "evaluate": ["world:qaa", "world:qab"], "sizes": SIZES, "tuning": {"epochs": 1}}
-        for task in ("pos", "parsing")
-    }
-    declared = {"name": "s", "encoders": [str(encoder_folder)], "tasks": tasks, "seeds": [0]}
-    plan = compile_study(Study.model_validate(declared))
-    store = Store(tmp_path_factory.mktemp("store"))
-    run_plan(plan, store, jobs=1)
-    found = [step for step in plan.steps.values() if isinstance(step, Evaluate)]
-    return store, {f"{step.model.task} {step.data.name}": step for step in found}
+def ran(tmp_path_factory, encoder_folder) -> Ran:
+    """Of all kinds of tasks of the world that is numbered 3, with a BiLSTM."""
+    words = {"train": ["world:qaa"], "evaluate": ["world:qaa", "world:qah>world"]}
+    tasks = {"pos": words | {"baselines": ["bilstm"]}, "parsing": words, "ner": words, "sentiment": words, "mlm": words}
+    return run(tmp_path_factory.mktemp("store"), [str(encoder_folder)], tasks, world_seed=3)
+
+
+@pytest.fixture(scope="module")
+def brought(tmp_path_factory, encoder_folder) -> Ran:
+    """A tagger that a language was brought into."""
+    pairs = {"languages": ["qaa", "qag"], "sentences": 200}
+    made = {"name": "reading", "encoder": str(encoder_folder), "languages": {"qag": [pairs]}}
+    task = {"train": ["world:qaa"], "evaluate": ["world:qag", "world:qab"]}
+    return run(tmp_path_factory.mktemp("brought"), [made], {"pos": task})
 
 
 def values(rows: Any) -> dict[str, tuple[float, float | None, float | None]]:
     return {row.measure: (row.value, row.low, row.high) for row in rows}
 
 
-@pytest.mark.parametrize("task", ["pos", "parsing"])
-@pytest.mark.parametrize("name", ["world:qaa", "world:qab"])
-def test_scores_are_those_of_the_evaluation(ran, task, name):
-    store, steps = ran
-    step = steps[f"{task} {name}"]
-    found = score(store, step.model.key, name, 40)
-    assert values(found.scores) == values(store.rows(step.key))
-    assert (found.data, found.language) == (name, name.removeprefix("world:"))
+def equal(found: Any, rows: Any) -> bool:
+    """Perplexities have no interval here, nor in rows."""
+    return values(found) == values(rows)
 
 
-def test_a_file_of_ones_own_is_scored_whole(ran, tmp_path):
+def test_scores_are_those_of_the_evaluation(ran):
     store, steps = ran
-    model = steps["pos world:qab"].model.key
-    trees = World().treebank("qab", "test", 40)
+    assert len(steps) == 12
+    for step in steps.values():
+        found = score(store, step.model.key, step.data.name, 40)
+        assert equal(found.scores, store.rows(step.key)), step.title
+        assert found.title == f"{step.data.name} ({step.data.code}, artificial world 3)"
+
+
+def test_a_language_that_was_brought_in_is_read_as_in_the_study(brought, tmp_path):
+    store, steps = brought
+    for step in steps.values():
+        assert equal(score(store, step.key, step.data.name, 40).scores, store.rows(step.key)), step.title
+    (of_qag,) = (step for step in steps.values() if step.data.name == "world:qag")
+    export(store, of_qag.key, tmp_path / "reads-qag")
+    folder = str(tmp_path / "reads-qag")
+    assert equal(score(store, folder, "world:qag", 40).scores, store.rows(of_qag.key))
+    assert score(store, folder, "world:qaa", 40).scores
+    with pytest.raises(InputError, match="qab has no tokenizer of its own in this model"):
+        score(store, folder, "world:qab", 40)
+
+
+def test_of_a_file_the_test_part_is_scored(ran, tmp_path):
+    store, steps = ran
+    model = next(step.model.key for name, step in steps.items() if "pos world:qaa" in name and "bilstm" not in name)
+    trees = World(3).treebank("qab", "test", 40)
     write_conllu(tmp_path / "own.conllu", trees)
-    found, of_world = (
-        score(store, model, name, 40) for name in (f"treebank:qab:{tmp_path / 'own.conllu'}", "world:qab")
-    )
-    assert values(found.scores)["words"][0] == sum(len(tree.words) for tree in trees)
-    assert values(found.scores)["accuracy"][0] == pytest.approx(values(of_world.scores)["accuracy"][0])
-    few = score(store, model, f"treebank:qab:{tmp_path / 'own.conllu'}", 7)
-    assert values(few.scores)["words"][0] < values(found.scores)["words"][0]
+    found = score(store, model, f"treebank:qab:{tmp_path / 'own.conllu'}")
+    assert values(found.scores)["words"][0] == sum(len(tree.words) for tree in trees[-4:])
+    few = score(store, model, f"treebank:qab:{tmp_path / 'own.conllu'}", 2)
+    assert 0 < values(few.scores)["words"][0] < values(found.scores)["words"][0]
 
 
 def test_a_folder_scores_as_the_key_does_and_the_command_prints_it(ran, tmp_path):
     store, steps = ran
-    key = steps["pos world:qab"].model.key
-    export(store, key, tmp_path / "tagger")
-    found = score(store, key, "world:qab", 40)
-    answer = CliRunner().invoke(app, ["score", str(tmp_path / "tagger"), "world:qab", "--examples", "40"])
-    assert answer.exit_code == 0
-    first, *lines = answer.stdout.splitlines()
-    assert first == "world:qab (qab)"
-    told = dict(line.split(maxsplit=1) for line in lines)
-    accuracy = next(each for each in found.scores if each.measure == "accuracy")
-    assert told["accuracy"] == f"{accuracy.value:.1%} [{100 * accuracy.low:.1f}, {100 * accuracy.high:.1f}]"
-    assert told["words"] == f"{values(found.scores)['words'][0]:,.0f}"
+    for task, counted in (("pos", "words"), ("sentiment", "examples")):
+        step = next(each for name, each in steps.items() if f"{task} world:qaa" in name and "bilstm" not in name)
+        source = step.model.key
+        if task == "pos":
+            export(store, source, tmp_path / "tagger")
+            source = str(tmp_path / "tagger")
+        given = ["score", source, "world:qaa", "--examples", "40", "--store", str(store.folder)]
+        answer = CliRunner().invoke(app, given)
+        assert answer.exit_code == 0, answer.output
+        first, *lines = answer.stdout.splitlines()
+        assert first.startswith("world:qaa (qaa, artificial world ")
+        told = dict(line.split(maxsplit=1) for line in lines)
+        assert "." not in told[counted]
+        if task == "sentiment":
+            value, low, high = values(store.rows(step.key))["accuracy"]
+            assert told["accuracy"] == f"{value:.1%} [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def test_of_the_world_500_are_scored(ran, monkeypatch):
+    store, steps = ran
+    model = next(step.model.key for name, step in steps.items() if "sentiment world:qaa" in name)
+    assert scored.OF_THE_WORLD == 500
+    monkeypatch.setattr(scored, "OF_THE_WORLD", 30)
+    assert values(score(store, model, "world:qaa").scores)["examples"][0] == 30
 
 
 @pytest.mark.parametrize(
@@ -86,20 +129,16 @@ def test_a_folder_scores_as_the_key_does_and_the_command_prints_it(ran, tmp_path
     [
         ("glue:RTE", "'glue:RTE' is no data of pos"),
         ("treebank:qab:nowhere.conllu", "there is no file or folder nowhere.conllu"),
-        ("world:qaz", "qaz"),
+        ("world:qaz", "the world has no language 'qaz'"),
+        ("qab", "its data are named world:qab"),
     ],
 )
 def test_what_cannot_be_scored_is_refused(ran, name, problem):
     store, steps = ran
     with pytest.raises(InputError, match=problem):
-        score(store, steps["pos world:qab"].model.key, name)
+        score(store, next(step.model.key for each, step in steps.items() if " pos " in each), name)
 
 
-def test_data_without_labels_are_refused(ran, tmp_path):
-    store, steps = ran
-    bare = [tree.__class__(tree.id, tuple(word._replace(upos="_") for word in tree.words)) for tree in
-            World().treebank("qab", "test", 20)]  # fmt: skip
-    write_conllu(tmp_path / "bare.conllu", bare)
-    with pytest.raises(InputError, match="not annotated"):
-        score(store, next(s for s in steps.values() if isinstance(s.model, Tune)).model.key,
-              f"treebank:qab:{tmp_path / 'bare.conllu'}")  # fmt: skip
+def test_an_encoder_without_a_task_is_called_that(ran, encoder_folder):
+    with pytest.raises(InputError, match="an encoder without a task, since it has no babelscope.json"):
+        score(ran[0], str(encoder_folder), "world:qaa")

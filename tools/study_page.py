@@ -215,7 +215,9 @@ def _value(annotation: Any, limits: Sequence[Any] = ()) -> str:
             return f"{filled}mapping of {names} to {_value(inside[1])}"
         case origin if origin is tuple:
             count = "list of" if ... in inside else f"list of {len(inside)}"
-            return f"{filled}{count} {_value(inside[0]).replace('number', 'numbers', 1)}"
+            each = _value(inside[0])
+            alone = f"({each})" if " or " in each else each
+            return f"{filled}{count} {alone.replace('number', 'numbers', 1)}"
     if _is_declaration(annotation):
         return _link(annotation)
     bounds = [_bound(one) for one in limits if type(one) in BOUNDS and one != Lt(LARGEST)]

@@ -25,6 +25,7 @@ from babelscope.tasks.kinds import kind_of
 
 if TYPE_CHECKING:
     from babelscope.core.step import Step
+    from babelscope.corpora.datasets import Dataset
     from babelscope.corpora.unlabelled import Document
     from babelscope.steps import EncoderStep
     from babelscope.tasks.design import EncoderModel, TaskModel
@@ -190,6 +191,12 @@ def trained_model(store: Store, source: str) -> TaskModel:
     if isinstance(step, Learned):
         raise InputError(f"{key}: an encoder that is not tuned on a task; give the key of a tuning or an evaluation")
     return _load(step, store)
+
+
+def training_data(store: Store, key: str) -> tuple[Dataset, ...]:
+    """What the model of a result was tuned on; nothing of what is no tuning."""
+    step = _trained_step(store, key)
+    return _tuned(step).train if isinstance(step, Tune | Evaluate) else ()
 
 
 def _trained_step(store: Store, key: str) -> Training | Evaluate:

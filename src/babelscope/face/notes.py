@@ -130,13 +130,21 @@ def _same_encoders(values: Iterable[object]) -> Iterator[str]:
 
 
 def _rates(steps: Iterable[Step]) -> Iterator[str]:
-    """Wide encoders that are trained as a whole with the rate of narrow ones, which is the default."""
-    tuned = (step for step in steps if isinstance(step, Tune) and not (step.schedule and step.schedule.lora))
+    """Wide encoders whose layers are trained with the rate of narrow ones, which is the default."""
+    tuned = (step for step in steps if isinstance(step, Adapt) or (isinstance(step, Tune) and _trains_layers(step)))
     rates = {(step.encoder.labels["encoder"], step.tuning.learning_rate): step.encoder for step in tuned}
     for (name, rate), encoder in rates.items():
         shape = shape_of(encoder)
         if shape is not None and shape.width >= WIDE and rate > MOST_OF_WIDE:
             yield (
-                f"{name}, {shape.width} wide, is tuned with a learning rate of {rate:g}, which suits encoders of about "
-                "64; for BERT-base and larger 2e-05 to 5e-05 are usual (`tuning: {learning_rate: 2e-5}`)"
+                f"{name}, {shape.width} wide, is tuned with a learning rate of {rate:g}, which suits encoders about "
+                "64 wide; for BERT-base and larger 2e-05 to 5e-05 are usual (`tuning: {learning_rate: 2e-5}`)"
             )
+
+
+def _trains_layers(step: Tune) -> bool:
+    """Whether weights of the encoder's layers are trained: all or some of them, and no adapters in their place."""
+    schedule, layers = step.schedule, step.encoder.layers
+    if schedule is None or layers is None:
+        return schedule is None
+    return schedule.lora is None and any(stage is not None for stage in schedule.entry_stages(layers))

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from babelscope.core.intervals import Interval
-from babelscope.corpora.datasets import Dataset, FileData, find, find_file, limited
-from babelscope.corpora.sources import Split
+from babelscope.core.outside import given_path
+from babelscope.corpora.datasets import WORLD_PREFIX, Dataset, FileData, WorldData, find, find_file, limited
+from babelscope.encoders.own_vocabulary import check_own
+from babelscope.engine.brought_in import languages_of
+from babelscope.engine.recall import find_key
 from babelscope.engine.store import Store
-from babelscope.engine.trained import trained_model
+from babelscope.engine.trained import trained_model, training_data
 from babelscope.report.words import in_words
 from babelscope.tasks.kinds import kind_of
+from babelscope.world import LANGUAGES
 
 if TYPE_CHECKING:
     from babelscope.tasks.design import Design, TaskModel
@@ -19,29 +24,36 @@ if TYPE_CHECKING:
 
 OF_THE_WORLD = 500
 """Examples of the artificial world, which has no end, unless another number is given."""
+COUNTED = ("words", "texts")
+"""Units of numbers that say how much was scored."""
 
 
 class Scored(NamedTuple):
     """What a model is worth on some data."""
 
-    data: str
-    language: str
+    data: Dataset
     scores: list[Score]
     """As an evaluation of a study has them, with intervals over sentences where there are."""
+
+    @property
+    def title(self) -> str:
+        """What was scored on."""
+        world = f", artificial world {self.data.seed}" if isinstance(self.data, WorldData) else ""
+        return f"{self.data.name} ({self.data.code}{world})"
 
     @property
     def in_words(self) -> dict[str, str]:
         """By measure, shares in percent, with their intervals."""
         return {
             each.measure: f"{each.value:,.0f}"
-            if each.measure == each.unit
+            if each.unit in COUNTED
             else in_words(Interval(each.value, each.low, each.high, None, 1), each.unit)
             for each in self.scores
         }
 
 
 def score(store: Store, source: str, name: str, examples: int | None = None) -> Scored:
-    """Score a model on the test split of a data set; on all of a file of one's own, which has no splits.
+    """Score a model on the test split of a data set, as an evaluation of a study does.
 
     Args:
         store: where `source` is looked up unless it is a folder.
@@ -50,26 +62,34 @@ def score(store: Store, source: str, name: str, examples: int | None = None) -> 
         examples: the first so many; None: all of a file, and `OF_THE_WORLD`.
 
     Raises:
-        InputError: there is no such model or data, the data are of another task, or without labels.
+        InputError: there is no such model or data, the data are of another task, or the model has tokenizers of their
+            own for other languages alone.
     """
     model = trained_model(store, source)
-    task = model.design.task
-    parts = list(_parts(model.design, name, examples))
-    read = [example for data in parts for example in data.read()][:examples]
-    kind_of(task).check_labelled(task, read)
-    return Scored(name, parts[0].code, _scores(model.reading(parts[0].code), read))
+    folder = given_path(source)
+    learned = () if folder.is_dir() else training_data(store, find_key(store, source))
+    data = _data(model.design, name, examples, learned)
+    if folder.is_dir():
+        _check_read(folder, model, data.code)
+    read = data.read()
+    kind_of(data.task).check_labelled(data.task, read)
+    return Scored(data, _scores(model.reading(data.code), read))
 
 
-def _parts(design: Design, name: str, examples: int | None) -> Iterator[Dataset]:
-    """The test split; of a file that is divided, all splits, which together are the file."""
-    if name.startswith("world:"):
-        yield find(design.task, name, "test", examples or OF_THE_WORLD)
-        return
-    test = find_file(design.task, name, "test", examples)
-    whole = test.is_own and test.splits_one_file
-    for split in get_args(Split) if whole else ("test",):
-        data: FileData = find_file(design.task, name, split, examples)
-        yield limited(data, design.entity_types) if design.entity_types else data
+def _data(design: Design, name: str, examples: int | None, learned: Sequence[Dataset]) -> Dataset:
+    """The test split; read as what the model learned by was, where that is known."""
+    if name.startswith(WORLD_PREFIX) or name in LANGUAGES:
+        seed = next((data.seed for data in learned if isinstance(data, WorldData)), 0)
+        return find(design.task, name, "test", examples or OF_THE_WORLD, seed)
+    types = next((dict(data.entity_types) for data in learned if isinstance(data, FileData)), {})
+    data = find_file(design.task, name, "test", examples, types)
+    return limited(data, design.entity_types) if design.entity_types else data
+
+
+def _check_read(folder: Path, model: TaskModel, language: str) -> None:
+    """Refuse a language that a folder does not read, where what it reads is one that was brought in."""
+    if made_for := languages_of(folder):
+        check_own(language, [*model.languages, made_for.language])
 
 
 def _scores(model: TaskModel, examples: Sequence[Any]) -> list[Score]:

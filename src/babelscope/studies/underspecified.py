@@ -28,7 +28,7 @@ from babelscope.studies.interpolated import (
 )
 from babelscope.studies.multilingual import multilingual
 from babelscope.studies.parameters import DeviceParameters
-from babelscope.study.declare import ALL, EVERYTHING, Sizes, Study, Transfer
+from babelscope.study.declare import EVERYTHING, NO_LIMIT, Sizes, Study, Transfer
 from babelscope.study.encoders import DeclaredEncoder, Pretraining
 from babelscope.tasks.as_published import PublishedQuirk
 from babelscope.tasks.kinds import kind_of
@@ -185,7 +185,7 @@ def paper(given: Parameters) -> Study:
     }
     encoders = given.encoders or ("bert-base-multilingual-cased", "FacebookAI/xlm-roberta-large")
     asked = given.model_copy(update={"quirks": QUIRKS if given.quirks is None else given.quirks})
-    study = _study("underspecified@paper", asked, encoders, settings, 50 if given.small else ALL)
+    study = _study("underspecified@paper", asked, encoders, settings, 50 if given.small else NO_LIMIT)
     return study.model_copy(update={"measures": (*study.measures, DataSizes())})
 
 

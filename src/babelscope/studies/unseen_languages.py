@@ -26,7 +26,7 @@ from babelscope.studies.unseen_data import (
     real_language,
 )
 from babelscope.studies.unseen_recipes import Setting, comparisons_of, encoders_of, tasks_of
-from babelscope.study.declare import Sizes, Study
+from babelscope.study.declare import EVERYTHING, Sizes, Study
 from babelscope.tasks.as_published import PublishedQuirk
 from babelscope.tuning.settings import RECURRENT, Tuning
 from babelscope.world import FAMILY
@@ -134,7 +134,7 @@ def paper(given: Parameters) -> Study:
     setting = Setting(
         given.encoder or "bert-base-multilingual-cased",
         _sources(given, languages, *TASKS),
-        Sizes(train=300, dev=50, test=100) if given.small else Sizes(train=10**6, dev=10**6, test=10**6),
+        Sizes(train=300, dev=50, test=100) if given.small else EVERYTHING,
         by_shots | whole,
         {"tuning": learning, "shape": shape, "vocabulary_size": 30_000, "masking": 0.15},
         {"tuning": learning},

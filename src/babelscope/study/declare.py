@@ -22,12 +22,21 @@ from babelscope.core.yaml import read_yaml, to_yaml
 from babelscope.measures import AnyMeasure
 from babelscope.study.encoders import DeclaredEncoder
 from babelscope.study.old_keys import with_measures
-from babelscope.study.transfer import ALL, EVERYTHING, Sizes, Transfer, check_transfers, declared_task
+from babelscope.study.transfer import EVERYTHING, NO_LIMIT, Sizes, Transfer, check_transfers, declared_task
 from babelscope.surgery import AnyOperation
 from babelscope.tuning.schedule import DeclaredSchedule, Schedule
 
 __all__ = [
-    "ALL", "EVERYTHING", "Condition", "Contrast", "Seed", "Sizes", "Study", "Surgery", "Transfer", "dump_study",
+    "EVERYTHING",
+    "NO_LIMIT",
+    "Condition",
+    "Contrast",
+    "Seed",
+    "Sizes",
+    "Study",
+    "Surgery",
+    "Transfer",
+    "dump_study",
     "load_study",
 ]  # fmt: skip
 

@@ -28,12 +28,12 @@ from babelscope.tasks.baselines import BaselineRule
 from babelscope.tasks.kinds import BILSTM, TaskKind, kind_of
 from babelscope.tuning.settings import RECURRENT, RecurrentTuning, Tuning
 
-ALL = 10**9
+NO_LIMIT = 10**9
 """Examples that no data set has."""
 
 
 def _counted(given: Any) -> Any:
-    return ALL if given == "all" else given
+    return NO_LIMIT if given == "all" else given
 
 
 Size = Annotated[PositiveInt, BeforeValidator(_counted, json_schema_input_type=PositiveInt | Literal["all"])]
@@ -63,7 +63,7 @@ class Sizes(Declaration):
         return size if isinstance(size, tuple) else (size,) * data_sets
 
 
-EVERYTHING = Sizes(train=ALL, dev=ALL, test=ALL)
+EVERYTHING = Sizes(train=NO_LIMIT, dev=NO_LIMIT, test=NO_LIMIT)
 
 
 def _known(baseline: str) -> str:

@@ -28,7 +28,7 @@ from babelscope.core.outside import read_text
 from babelscope.core.version import __version__
 from babelscope.encoders.anatomy import anatomy_of, reads_types
 from babelscope.encoders.beside import save_config, save_tokenizer
-from babelscope.encoders.folder import LANGUAGES, MODEL_FILE
+from babelscope.encoders.folder import CONFIG, LANGUAGES, MODEL_FILE
 from babelscope.encoders.load import load_encoder, save_encoder
 from babelscope.encoders.written import check_finite, non_finite, write_tensors
 from babelscope.tasks.bilstm.parse import BiLstmParser
@@ -198,6 +198,9 @@ def _read_record(folder: Path) -> Record:
     try:
         return Record.model_validate_json(read_text(path))
     except DataError as error:
+        if (folder / CONFIG).is_file():
+            problem = f"{folder}: an encoder without a task, since it has no {MODEL_FILE}"
+            raise InputError(f"{problem}; give a folder of a tuned model that babelscope export wrote") from None
         raise InputError(f"{error}; give a folder that babelscope export wrote") from None
     except ValidationError as error:
         fault = error.errors()[0]

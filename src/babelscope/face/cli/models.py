@@ -56,8 +56,8 @@ def score(
         str,
         typer.Argument(
             metavar="DATA",
-            help="labelled data, named as in studies: UD_Faroese-OFT, world:qag, or a file of your own, "
-            "treebank:fo:FILE, which is scored whole",
+            help="labelled data, named as in studies, of which the test split is scored: UD_Faroese-OFT, world:qag, "
+            "treebank:fo:FOLDER; or treebank:fo:FILE, the last tenth of a file of your own",
         ),
     ],
     examples: Annotated[
@@ -65,15 +65,16 @@ def score(
     ] = None,
     store: StoreFolder = DEFAULT_STORE,
 ) -> None:
-    """Score a trained model on labelled data, with 95% intervals over sentences; in a language that it reads."""
+    """Score a trained model on labelled data, as a study does. Brackets are 95% intervals over sentences."""
     from babelscope.face import scored
     from babelscope.face.session import open_store, with_weights
 
     place = open_store(store)
     found = with_weights(lambda: scored.score(place, model, data, examples), place)
-    out.print(f"{found.data} ({found.language})", highlight=False)
+    out.print(found.title, highlight=False)
+    width = max(map(len, found.in_words))
     for measure, value in found.in_words.items():
-        out.print(f"{measure:<12} {value}", highlight=False)
+        out.print(f"{measure:<{width}}  {value}", highlight=False)
 
 
 def operate(

@@ -11,7 +11,7 @@ from babelscope.report.paper import citations
 from babelscope.report.paper.latex import escaped, text_table
 from babelscope.report.tables import Table
 from babelscope.report.used import Used, UsedData
-from babelscope.study.declare import ALL, Transfer
+from babelscope.study.declare import NO_LIMIT, Transfer
 from babelscope.study.encoders import BringingIn
 
 MEANS = "Scores are means over seeds, of perplexities geometric ones"
@@ -136,7 +136,7 @@ def _schedules(used: Used) -> str:
 
 
 def _at_most(size: int) -> str:
-    return "all" if size >= ALL else f"at most {size:,}"
+    return "all" if size >= NO_LIMIT else f"at most {size:,}"
 
 
 def _trainings(used: Used) -> Iterator[str]:

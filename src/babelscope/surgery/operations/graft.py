@@ -28,7 +28,7 @@ DECISIVE = (
 class Graft(OnPart):
     """Take a part from a donor of the same family and shape that computes with its weights in the same way.
 
-    The two need not both have a masked language model head. If the donor lacks it, `part` must leave it out.
+    The two need not both have a masked language model head. If the donor alone lacks it, `part` must leave it out.
     """
 
     operation: Literal["graft"] = "graft"
