@@ -140,5 +140,5 @@ def test_what_cannot_be_scored_is_refused(ran, name, problem):
 
 
 def test_an_encoder_without_a_task_is_called_that(ran, encoder_folder):
-    with pytest.raises(InputError, match="an encoder without a task, since it has no babelscope.json"):
+    with pytest.raises(InputError, match="an encoder without a task, since it has no"):
         score(ran[0], str(encoder_folder), "world:qaa")
