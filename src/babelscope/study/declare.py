@@ -22,7 +22,8 @@ from babelscope.core.yaml import read_yaml, to_yaml
 from babelscope.measures import AnyMeasure
 from babelscope.study.encoders import DeclaredEncoder
 from babelscope.study.old_keys import with_measures
-from babelscope.study.transfer import EVERYTHING, NO_LIMIT, Sizes, Transfer, check_transfers, declared_task
+from babelscope.study.sizes import EVERYTHING, NO_LIMIT, Sizes
+from babelscope.study.transfer import Transfer, check_transfers, declared_task
 from babelscope.surgery import AnyOperation
 from babelscope.tuning.schedule import DeclaredSchedule, Schedule
 

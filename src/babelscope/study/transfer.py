@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     Discriminator,
     Field,
     FiniteFloat,
@@ -22,48 +21,11 @@ from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError, did_you_mean
 from babelscope.core.registry import import_plugins
 from babelscope.core.tasks import ENTITIES, TASKS, Task
-from babelscope.corpora.sources import Split
 from babelscope.measures.probing import Probing
+from babelscope.study.sizes import Sizes, one_or_several
 from babelscope.tasks.baselines import BaselineRule
 from babelscope.tasks.kinds import BILSTM, TaskKind, kind_of
 from babelscope.tuning.settings import RECURRENT, RecurrentTuning, Tuning
-
-NO_LIMIT = 10**9
-"""Examples that no data set has."""
-
-
-def _counted(given: Any) -> Any:
-    return NO_LIMIT if given == "all" else given
-
-
-Size = Annotated[PositiveInt, BeforeValidator(_counted, json_schema_input_type=PositiveInt | Literal["all"])]
-"""A number of examples at most, or `all`."""
-
-
-def _one_or_several(given: Any) -> str:
-    return "<several>" if isinstance(given, list | tuple) else "<one>"
-
-
-class Sizes(Declaration):
-    """How many examples (sentences, pairs) of each split are read at most; `all` reads every one."""
-
-    train: Annotated[
-        Annotated[Size, Tag("<one>")] | Annotated[tuple[Size, ...], Tag("<several>")],
-        Discriminator(_one_or_several),
-    ] = 1500
-    """Of each training set; several numbers: of the first, of the second and so on."""
-    dev: Size = 300
-    """Of each dev split."""
-    test: Size = 500
-    """Of each data set that is scored."""
-
-    def of(self, split: Split, data_sets: int) -> tuple[int, ...]:
-        """One for each data set."""
-        size = getattr(self, split)
-        return size if isinstance(size, tuple) else (size,) * data_sets
-
-
-EVERYTHING = Sizes(train=NO_LIMIT, dev=NO_LIMIT, test=NO_LIMIT)
 
 
 def _known(baseline: str) -> str:
@@ -111,7 +73,7 @@ class Transfer(Declaration):
     column of the table. The classes are those of the training data.
     """
     text: Annotated[
-        Annotated[str, Tag("<one>")] | Annotated[tuple[str, str], Tag("<several>")], Discriminator(_one_or_several)
+        Annotated[str, Tag("<one>")] | Annotated[tuple[str, str], Tag("<several>")], Discriminator(one_or_several)
     ] = "first"
     """Of a task of your own on tables: the column of the text, or the two columns of pairs of sentences."""
     scale: tuple[FiniteFloat, FiniteFloat] | None = None
