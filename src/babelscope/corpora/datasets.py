@@ -271,7 +271,9 @@ def data_labels(data: WorldData | FileData) -> dict[str, str]:
 def check_number(name: str, made: int) -> None:
     """Refuse more examples of the world than memory holds: they are all made, where files have only so many."""
     if made > ALL:
-        raise InputError(f"{name}: the artificial world has no end; give a number of examples, {ALL:,} at most")
+        raise InputError(
+            f"{name}: the artificial world has no end; give a number of examples, of which {ALL:,} are the most"
+        )
 
 
 def check_world_language(code: str) -> None:
