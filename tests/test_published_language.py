@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 
 from babelscope.core.errors import StudyError
 from babelscope.core.seeds import derive_seed
-from babelscope.corpora.datasets import Dataset, find
+from babelscope.corpora.datasets import Dataset
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import Batch
 from babelscope.encoders.shape import Shape, new_encoder
@@ -26,10 +26,9 @@ from babelscope.tasks.models import task_model
 from babelscope.tuning.checkpoint import module_weights
 from babelscope.tuning.freezing import trained_part
 from babelscope.tuning.loop import tune
-from babelscope.tuning.observer import Observer
-from babelscope.tuning.probes import Corpus, Probes
 from babelscope.tuning.schedule import parse_schedule
 from babelscope.tuning.settings import Tuning
+from probed import dropping, eighteen, measured
 
 BATCH = 16
 
@@ -37,11 +36,7 @@ BATCH = 16
 @pytest.fixture
 def shaky(encoder) -> Encoder:
     """With much dropout, once it is in training mode."""
-    copied = copy.deepcopy(encoder)
-    for module in copied.model.modules():
-        if isinstance(module, torch.nn.Dropout):
-            module.p = 0.3
-    return copied
+    return dropping(encoder, 0.3)
 
 
 @pytest.fixture
@@ -56,10 +51,7 @@ def attentive(encoder) -> Encoder:
 
 @pytest.fixture
 def data(tmp_path, sentences) -> Dataset:
-    """A text whose dev split is 18 sentences: a batch of 16 and one of 2."""
-    file = tmp_path / "text.txt"
-    file.write_text("\n".join([*["train"] * 144, *sentences[:18], *["test"] * 18]), encoding="utf-8")
-    return find("mlm", f"text:qaa:{file}", "dev", 18)
+    return eighteen(tmp_path, sentences)
 
 
 def language_model(encoder: Encoder, *quirks: str) -> TaskModel:
@@ -232,26 +224,6 @@ def test_states_of_masked_sentences_are_compared(encoder, other_tokenizer, data)
         row for row in measured(encoder, native, data, ("masked-states",), 5) if row.measure == "distance to start"
     ]
     assert all(row.value for row in words)
-
-
-def measured(model: Encoder, native: Encoder, data: Dataset, quirks: tuple[str, ...], step: int) -> list[Any]:
-    written: list[Any] = []
-
-    class Journal:
-        def write_rows(self, rows):
-            written[:] = rows
-
-        def add_rows(self, rows):
-            written.extend(rows)
-
-        def rows_so_far(self):
-            return written
-
-    probes = Probes(distance=(Corpus(name="target", data=(data,)),), quirks=quirks)
-    Observer(probes, language_model(model), model, {"native": native}, Journal(), {"seed": 3}).observe(
-        step, model.model
-    )
-    return written
 
 
 def test_tunings_and_references_have_the_quirks_of_their_task(encoder_folder):

@@ -16,7 +16,7 @@ from torch.nn.functional import cross_entropy
 from babelscope.core.errors import StudyError
 from babelscope.core.row import Row
 from babelscope.core.seeds import derive_seed
-from babelscope.corpora.datasets import Dataset, find
+from babelscope.corpora.datasets import Dataset
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import Frame
 from babelscope.encoders.shape import Shape, new_encoder
@@ -30,33 +30,14 @@ from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling, Masking
 from babelscope.tasks.models import task_model
 from babelscope.tasks.quirky import QuirkyHeldOut, with_quirks
 from babelscope.tuning.loop import tune
-from babelscope.tuning.observer import Observer
-from babelscope.tuning.probes import QUIRKS, Corpus, Probes
+from babelscope.tuning.probes import QUIRKS
 from babelscope.tuning.settings import Tuning
-
-
-class Journal:
-    def __init__(self) -> None:
-        self.rows: list[Row] = []
-
-    def write_rows(self, rows: Iterable[Row]) -> None:
-        self.rows = list(rows)
-
-    def add_rows(self, rows: Iterable[Row]) -> None:
-        self.rows += rows
-
-    def rows_so_far(self) -> list[Row]:
-        return self.rows
+from probed import dropping, eighteen, measured
 
 
 @pytest.fixture
 def own(encoder) -> Encoder:
-    """With dropout, once it is in training mode."""
-    copied = copy.deepcopy(encoder)
-    for module in copied.model.modules():
-        if isinstance(module, torch.nn.Dropout):
-            module.p = 0.1
-    return copied
+    return dropping(encoder, 0.1)
 
 
 @pytest.fixture
@@ -68,10 +49,7 @@ def native(other_tokenizer) -> Encoder:
 
 @pytest.fixture
 def data(tmp_path, sentences) -> Dataset:
-    """A text whose dev split is 18 sentences: a batch of 16 and one of 2."""
-    file = tmp_path / "text.txt"
-    file.write_text("\n".join([*["train"] * 144, *sentences[:18], *["test"] * 18]), encoding="utf-8")
-    return find("mlm", f"text:qaa:{file}", "dev", 18)
+    return eighteen(tmp_path, sentences)
 
 
 def padded(sequences: list[list[int]], padding: int) -> torch.Tensor:
@@ -176,14 +154,6 @@ def test_other_tasks_are_selected_as_ever(encoder, tagged):
 
 
 # Distances.
-
-
-def measured(model: Encoder, native: Encoder, data: Dataset, quirks: Iterable[str], step: int = 0) -> list[Row]:
-    probes = Probes(distance=(Corpus(name="target", data=(data,)),), quirks=tuple(quirks))
-    journal = Journal()
-    observer = Observer(probes, task_model(model, Design("mlm")), model, {"native": native}, journal, {"seed": 3})
-    observer.observe(step, model.model)
-    return journal.rows
 
 
 def by_layer(rows: Iterable[Row], measure: str) -> list[float]:

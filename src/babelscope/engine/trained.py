@@ -108,8 +108,7 @@ def predict(store: Store, source: str, file: Path, output: Path, language: str |
     if language is not None:
         _check_code(language)
     model = trained_model(store, source)
-    made_for = languages_of(Path(source))
-    first = [made_for.language] if made_for and model.languages else []
+    first = reads_first(model, source)
     check_own(language, [*model.languages, *first])
     read_as = "" if language else _read_as(first, model.languages)
     model = model.reading(language) if language else model
@@ -191,6 +190,12 @@ def trained_model(store: Store, source: str) -> TaskModel:
     if isinstance(step, Learned):
         raise InputError(f"{key}: an encoder that is not tuned on a task; give the key of a tuning or an evaluation")
     return _load(step, store)
+
+
+def reads_first(model: TaskModel, source: str) -> list[str]:
+    """The language that a folder was made to read, where the model has tokenizers for others; of a key none."""
+    made_for = languages_of(Path(source))
+    return [made_for.language] if made_for and model.languages else []
 
 
 def training_data(store: Store, key: str) -> tuple[Dataset, ...]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from babelscope.core.intervals import Interval
 from babelscope.core.outside import given_path
 from babelscope.corpora.datasets import WORLD_PREFIX, Dataset, FileData, WorldData, find, find_file, limited
 from babelscope.encoders.own_vocabulary import check_own
-from babelscope.engine.brought_in import languages_of
 from babelscope.engine.recall import find_key
 from babelscope.engine.store import Store
-from babelscope.engine.trained import trained_model, training_data
+from babelscope.engine.trained import reads_first, trained_model, training_data
 from babelscope.report.words import in_words
 from babelscope.tasks.kinds import kind_of
 from babelscope.world import LANGUAGES
@@ -66,11 +64,10 @@ def score(store: Store, source: str, name: str, examples: int | None = None) -> 
             own for other languages alone.
     """
     model = trained_model(store, source)
-    folder = given_path(source)
-    learned = () if folder.is_dir() else training_data(store, find_key(store, source))
+    learned = () if given_path(source).is_dir() else training_data(store, find_key(store, source))
     data = _data(model.design, name, examples, learned)
-    if folder.is_dir():
-        _check_read(folder, model, data.code)
+    if first := reads_first(model, source):
+        check_own(data.code, [*model.languages, *first])
     read = data.read()
     kind_of(data.task).check_labelled(data.task, read)
     return Scored(data, _scores(model.reading(data.code), read))
@@ -84,12 +81,6 @@ def _data(design: Design, name: str, examples: int | None, learned: Sequence[Dat
     types = next((dict(data.entity_types) for data in learned if isinstance(data, FileData)), {})
     data = find_file(design.task, name, "test", examples, types)
     return limited(data, design.entity_types) if design.entity_types else data
-
-
-def _check_read(folder: Path, model: TaskModel, language: str) -> None:
-    """Refuse a language that a folder does not read, where what it reads is one that was brought in."""
-    if made_for := languages_of(folder):
-        check_own(language, [*model.languages, made_for.language])
 
 
 def _scores(model: TaskModel, examples: Sequence[Any]) -> list[Score]:

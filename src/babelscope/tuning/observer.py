@@ -80,13 +80,11 @@ class Observer:
         for name, reference in references.items() if probes.distance else ():
             check_as_deep(name, _layers(reference), encoder.name, _layers(encoder))
         encoders = {START: encoder, **references}
-        with torch.random.fork_rng():
-            torch.manual_seed(0)  # of the masks of references, with the quirk `masked-states`
-            self.references = {
-                (corpus.name, name): self._states(reference, corpus, dropout=False)
-                for corpus in probes.distance
-                for name, reference in encoders.items()
-            }
+        self.references = {
+            (corpus.name, name): self._states(reference, corpus, dropout=False, seed=0)
+            for corpus in probes.distance
+            for name, reference in encoders.items()
+        }
 
     def resume(self, step: int) -> None:
         """Forget what was measured after this step: it is measured again.
@@ -125,16 +123,16 @@ class Observer:
 
     def _distances(self, corpus: Corpus) -> Iterator[Row]:
         dropout = "dropout-on" in self.probes.quirks
-        states = self._states(self.encoder, corpus, dropout)
+        states = self._states(self.encoder, corpus, dropout, torch.initial_seed())
         for (name, reference), there in self.references.items():
             if name == corpus.name:
                 yield from _compared(*self._paired(states, there), reference)
 
-    def _states(self, encoder: Encoder, corpus: Corpus, dropout: bool) -> Tensor | Positions:
-        """Rounded, those of references too, so that what did not move is at distance 0."""
+    def _states(self, encoder: Encoder, corpus: Corpus, dropout: bool, seed: int) -> Tensor | Positions:
+        """Rounded, those of references too, so that what did not move is at distance 0. `seed` is of the masks."""
         encoder, sentences = _reader(encoder, corpus), self.sentences[corpus.name]
         unmasked = "no-attention-mask" in self.probes.quirks
-        masking = _masking(encoder) if "masked-states" in self.probes.quirks else None
+        masking = _masking(encoder, seed) if "masked-states" in self.probes.quirks else None
         reading = Reading(BATCH if unmasked else None, attends_padding=unmasked, dropout=dropout, masking=masking)
         if "own-tokenizer" in self.probes.quirks:
             return position_states(encoder, sentences, reading._replace(sentences_per_batch=BATCH))
@@ -147,10 +145,10 @@ class Observer:
         return cast(Tensor, states), cast(Tensor, reference)
 
 
-def _masking(encoder: Encoder) -> Callable[[Batch], Batch]:
-    """Masks as in training, by the seed of torch's global generator."""
+def _masking(encoder: Encoder, seed: int) -> Callable[[Batch], Batch]:
+    """Masks as in training."""
     masking = Masking(encoder.tokenizer, MASKING_RATE, foreign_pieces(encoder))
-    generator = torch.Generator().manual_seed(torch.initial_seed())
+    generator = torch.Generator().manual_seed(seed)
     return lambda batch: masking.draw(batch, generator).batch
 
 
