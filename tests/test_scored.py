@@ -103,17 +103,33 @@ def test_a_folder_scores_as_the_key_does_and_the_command_prints_it(ran, tmp_path
         source = step.model.key
         if task == "pos":
             export(store, source, tmp_path / "tagger")
-            source = str(tmp_path / "tagger")
+            source = str(tmp_path / "tagger")  # which says in which artificial world it learned
+            assert equal(score(store, source, "world:qaa", 40).scores, store.rows(step.key))
         given = ["score", source, "world:qaa", "--examples", "40", "--store", str(store.folder)]
         answer = CliRunner().invoke(app, given)
         assert answer.exit_code == 0, answer.output
         first, *lines = answer.stdout.splitlines()
-        assert first.startswith("world:qaa (qaa, artificial world ")
+        assert first == "world:qaa (qaa, artificial world 3)"
         told = dict(line.split(maxsplit=1) for line in lines)
         assert "." not in told[counted]
         if task == "sentiment":
             value, low, high = values(store.rows(step.key))["accuracy"]
             assert told["accuracy"] == f"{value:.1%} [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def test_types_of_entities_count_as_in_training(tmp_path, monkeypatch, encoder_folder):
+    monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
+    (tmp_path / "masakhaner2" / "wol").mkdir(parents=True)
+    for split, times in (("train", 20), ("dev", 3), ("test", 8)):
+        text = "Anna B-PER\nsees O\nRome B-GPE\non O\nMonday B-DATE\n\n" * times
+        (tmp_path / "masakhaner2" / "wol" / f"{split}.txt").write_text(text, encoding="utf-8")
+    data = {"train": ["masakhaner2:wol"], "evaluate": ["masakhaner2:wol"]}
+    types = {"entity_types": {"GPE": "LOC", "DATE": "O"}, "baselines": []}
+    store, steps = run(tmp_path / "store", [str(encoder_folder)], {"ner": data | types})
+    (step,) = steps.values()
+    export(store, step.model.key, tmp_path / "named")
+    for source in (step.model.key, str(tmp_path / "named")):
+        assert equal(score(store, source, "masakhaner2:wol").scores, store.rows(step.key))
 
 
 def test_of_the_world_500_are_scored(ran, monkeypatch):

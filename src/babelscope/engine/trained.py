@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from babelscope.corpora.datasets import Dataset
     from babelscope.corpora.unlabelled import Document
     from babelscope.steps import EncoderStep
-    from babelscope.tasks.design import EncoderModel, TaskModel
+    from babelscope.tasks.design import EncoderModel, ReadAs, TaskModel
 
 
 class FinishedSteps:
@@ -198,12 +198,6 @@ def reads_first(model: TaskModel, source: str) -> list[str]:
     return [made_for.language] if made_for and model.languages else []
 
 
-def training_data(store: Store, key: str) -> tuple[Dataset, ...]:
-    """What the model of a result was tuned on; nothing of what is no tuning."""
-    step = _trained_step(store, key)
-    return _tuned(step).train if isinstance(step, Tune | Evaluate) else ()
-
-
 def _trained_step(store: Store, key: str) -> Training | Evaluate:
     step = recall(store, key)
     if not isinstance(step, Training | Evaluate):
@@ -214,15 +208,25 @@ def _trained_step(store: Store, key: str) -> Training | Evaluate:
 
 
 def _load(step: Tune | Evaluate, store: Store) -> TaskModel:
-    """The model, whose configuration says what it was tuned on."""
+    """The model, which says how its training data were read; its configuration says what it was tuned on."""
     results = FinishedSteps(store)
     model = step.built(results) if isinstance(step, Evaluate) else step.model(results)
     tuned = _tuned(step)
+    model.read_as = _read_as_in(tuned.train)
     if not isinstance(tuned.encoder, Recurrent):
         config = cast("EncoderModel", model).encoder.model.config
         now = [TunedOn(tuned.task.name, data.name, data.language)._asdict() for data in tuned.train]
         setattr(config, TUNED_ON, [*getattr(config, TUNED_ON, []), *now])
     return model
+
+
+def _read_as_in(train: Sequence[Dataset]) -> ReadAs:
+    from babelscope.corpora.datasets import WorldData
+    from babelscope.tasks.design import ReadAs
+
+    seeds = [data.seed for data in train if isinstance(data, WorldData)]
+    types = [data.entity_types for data in train if not isinstance(data, WorldData)]
+    return ReadAs(world_seed=seeds[0] if seeds else 0, entity_types=dict(types[0]) if types else {})
 
 
 def _brought_in(step: Tune | Evaluate, store: Store) -> Iterator[dict[str, Any]]:

@@ -6,18 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from babelscope.core.intervals import Interval
-from babelscope.core.outside import given_path
-from babelscope.corpora.datasets import WORLD_PREFIX, Dataset, FileData, WorldData, find, find_file, limited
+from babelscope.corpora.datasets import WORLD_PREFIX, Dataset, WorldData, find, find_file, limited
 from babelscope.encoders.own_vocabulary import check_own
-from babelscope.engine.recall import find_key
 from babelscope.engine.store import Store
-from babelscope.engine.trained import reads_first, trained_model, training_data
+from babelscope.engine.trained import reads_first, trained_model
 from babelscope.report.words import in_words
 from babelscope.tasks.kinds import kind_of
 from babelscope.world import LANGUAGES
 
 if TYPE_CHECKING:
-    from babelscope.tasks.design import Design, TaskModel
+    from babelscope.tasks.design import TaskModel
     from babelscope.tasks.task import Score
 
 OF_THE_WORLD = 500
@@ -64,8 +62,7 @@ def score(store: Store, source: str, name: str, examples: int | None = None) -> 
             own for other languages alone.
     """
     model = trained_model(store, source)
-    learned = () if given_path(source).is_dir() else training_data(store, find_key(store, source))
-    data = _data(model.design, name, examples, learned)
+    data = _data(model, name, examples)
     if first := reads_first(model, source):
         check_own(data.code, [*model.languages, *first])
     read = data.read()
@@ -73,14 +70,13 @@ def score(store: Store, source: str, name: str, examples: int | None = None) -> 
     return Scored(data, _scores(model.reading(data.code), read))
 
 
-def _data(design: Design, name: str, examples: int | None, learned: Sequence[Dataset]) -> Dataset:
-    """The test split; read as what the model learned by was, where that is known."""
+def _data(model: TaskModel, name: str, examples: int | None) -> Dataset:
+    """The test split, read as what the model learned by was."""
+    task, read_as = model.design.task, model.read_as
     if name.startswith(WORLD_PREFIX) or name in LANGUAGES:
-        seed = next((data.seed for data in learned if isinstance(data, WorldData)), 0)
-        return find(design.task, name, "test", examples or OF_THE_WORLD, seed)
-    types = next((dict(data.entity_types) for data in learned if isinstance(data, FileData)), {})
-    data = find_file(design.task, name, "test", examples, types)
-    return limited(data, design.entity_types) if design.entity_types else data
+        return find(task, name, "test", examples or OF_THE_WORLD, read_as.world_seed)
+    data = find_file(task, name, "test", examples, read_as.entity_types)
+    return limited(data, model.design.entity_types) if model.design.entity_types else data
 
 
 def _scores(model: TaskModel, examples: Sequence[Any]) -> list[Score]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, runtime_checkable
 
-from pydantic import Field, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt
 
 from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError
@@ -44,6 +44,15 @@ class Design(Declaration):
         super().__init__(**{"task": task, **choices})
 
 
+class ReadAs(Declaration):
+    """How the data that a model learned by were read, which others that it is scored on are read like."""
+
+    world_seed: NonNegativeInt = 0
+    """Of the artificial world."""
+    entity_types: dict[str, str] = Field(default={})
+    """Of named entities: what a type in a file counts as; `O` for none."""
+
+
 class TaskModel(ABC):
     """A model of one task. Examples are what its data sets hold: `Sentence`, `Tagged`, `SentencePair` or text."""
 
@@ -53,6 +62,7 @@ class TaskModel(ABC):
     def __init__(self, design: Design):
         self.design = design
         """What it was made for."""
+        self.read_as = ReadAs()
 
     @abstractmethod
     def training(self, train: Sequence[Any], dev: Mapping[str, Sequence[Any]]) -> Objective:
