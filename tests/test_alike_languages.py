@@ -16,7 +16,7 @@ from babelscope.report.sections.alignment.alignments import alignments, correlat
 from babelscope.report.sections.alignment.figures import aligned_figures
 from babelscope.report.sections.alignment.tables import aligned_findings, aligned_tables
 from babelscope.report.sections.redrawn_layers.tables import reinitialised_tables
-from babelscope.studies import published_rows
+from babelscope.studies.published_numbers import published_rows
 from babelscope.study.encoders import BringingIn
 
 

@@ -12,7 +12,7 @@ from babelscope.report.sections.between.figures import between_figures
 from babelscope.report.sections.between.findings import between_findings
 from babelscope.report.sections.between.lines import Between
 from babelscope.report.sections.between.tables import between_tables
-from babelscope.studies import published_rows
+from babelscope.studies.published_numbers import published_rows
 from between_rows import SEEDS, TARGETS, along, angle_rows, few, lines, plane, report, row, seeded
 
 

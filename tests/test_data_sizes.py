@@ -9,7 +9,7 @@ from babelscope.measures.data_sizes import CountExamples
 from babelscope.report.model import Report
 from babelscope.report.section import sections_of
 from babelscope.steps.plan import Plan
-from babelscope.studies import published_rows
+from babelscope.studies.published_numbers import published_rows
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from command_line import declaration, transfer

@@ -21,7 +21,8 @@ from babelscope.measures.vocabulary import Vocabulary
 from babelscope.report.model import Report
 from babelscope.report.sections import sections_of
 from babelscope.steps import Evaluate, Load, Tune
-from babelscope.studies import find_study, published_rows
+from babelscope.studies import find_study
+from babelscope.studies.published_numbers import published_rows
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from families import family_model

@@ -25,7 +25,7 @@ from babelscope.report.sections.probes.probed import (
     told_apart,
 )
 from babelscope.report.sections.probes.tables import probe_findings, probe_tables
-from babelscope.studies import published_rows
+from babelscope.studies.published_numbers import published_rows
 
 NEVER = {0: 20.0, 10: 15.0, 20: 12.0}
 """Perplexities of a target that stay above those of the control."""

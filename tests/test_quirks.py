@@ -21,7 +21,8 @@ from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import Frame
 from babelscope.encoders.shape import Shape, new_encoder
 from babelscope.steps import Tune
-from babelscope.studies import find_study, published_rows
+from babelscope.studies import find_study
+from babelscope.studies.published_numbers import published_rows
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from babelscope.tasks.as_published import OF_LANGUAGE

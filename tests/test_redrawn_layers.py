@@ -17,7 +17,7 @@ from babelscope.report.sections.redrawn_layers.findings import reinitialised_fin
 from babelscope.report.sections.redrawn_layers.reinitialised import reinitialised
 from babelscope.report.sections.redrawn_layers.tables import reinitialised_tables
 from babelscope.report.sources import sources
-from babelscope.studies import published_rows
+from babelscope.studies.published_numbers import published_rows
 from slowly import judged
 
 

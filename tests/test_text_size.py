@@ -26,7 +26,7 @@ from babelscope.report.sections.probes import sizes
 from babelscope.report.sections.probes.probed import perplexities
 from babelscope.report.sections.probes.tables import probe_tables
 from babelscope.steps import Load, Tune
-from babelscope.studies import published_rows
+from babelscope.studies.published_numbers import published_rows
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from babelscope.tasks.mlm import HeldOut

@@ -25,7 +25,8 @@ from babelscope.report.sections.unseen.findings import unseen_findings
 from babelscope.report.sections.unseen.gains import Case, Gain, gains, is_gain, verdicts
 from babelscope.report.sections.unseen.tables import unseen_tables
 from babelscope.steps import Adapt, Pretrain, Recurrent, Tune
-from babelscope.studies import find_study, published_rows
+from babelscope.studies import find_study
+from babelscope.studies.published_numbers import published_rows
 from babelscope.study.compile import compile_study
 from babelscope.study.encoders import BringingIn, Pretraining
 from babelscope.study.verdicts import (

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from babelscope.studies.protocols import Line, groups, studies_with_paper
+from babelscope.studies.published_numbers import sources
 from babelscope.studies.training_sizes import Size, sizes
 
 INTRODUCTION = """\
 # Protocols
 
 How the papers trained, and how the profile `@paper` of each study does. This page is written by the code, from what the
-studies declare and from two tables of published values, `protocols.csv` and `training_examples.csv` in
+studies declare and from three tables of published values, `protocols.csv`, `training_examples.csv` and `sources.csv` in
 `src/babelscope/studies/published/`. A test fails where a declared value differs from a published one without a reason.
 
 *Where* names the paper's section, table or appendix, or its published code. A setting of which nothing is found in
@@ -45,6 +46,10 @@ def _study(name: str) -> Iterator[str]:
     yield _sizes(known)
     if unknown:
         yield f"Without a published number of examples: {_names(unknown)}.\n"
+    if published := sources(name):
+        yield "Published numbers, which stand beside the study's own in its report:\n"
+        cells = [(source.what, f"{source.numbers}", source.where) for source in published]
+        yield _table(("numbers", "how many", "where"), cells)
 
 
 def _names(names: Sequence[str]) -> str:

@@ -24,7 +24,7 @@ from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder
 from babelscope.measures.formulas.overlap import Coverage, coverage, shared_mass
 from babelscope.report.cautions import UNREAD
-from babelscope.studies import published_rows
+from babelscope.studies.published_numbers import published_rows
 from babelscope.world import LANGUAGES, World
 
 SENTENCES = 500

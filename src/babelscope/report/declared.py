@@ -13,7 +13,7 @@ from babelscope.engine.progress import language_labels
 from babelscope.report.model import Contrasted, Report
 from babelscope.report.used import Used
 from babelscope.steps.plan import Plan
-from babelscope.studies import published_rows
+from babelscope.studies.published_numbers import published_rows, sources
 from babelscope.study.declare import Contrast, Study, dump_study
 from babelscope.study.encoders import Adaptation, BringingIn, Pretraining
 from babelscope.study.verdicts import ADAPTED, SCRATCH, brought_in_by
@@ -60,7 +60,7 @@ def report_of(
         rows=[*rows, *published],
         declaration=dump_study(study),
         labels=language_labels(row.language for row in rows),
-        provenance={"seeds": ", ".join(map(str, study.seeds)), **(provenance or {})},
+        provenance={"seeds": ", ".join(map(str, study.seeds)), **(provenance or {}), **_published(study.name)},
         contrasts=[_contrasted(contrast) for contrast in study.contrasts],
         surgeries=_operations(published) | {surgery.name: surgery.operations for surgery in study.surgeries if surgery},
         left_out=study.left_out,
@@ -72,6 +72,12 @@ def report_of(
         schedules=_read(parse_schedule, (row.schedule for row in published))
         | {schedule.name: schedule for schedule in study.schedules if schedule},
     )
+
+
+def _published(study: str) -> dict[str, str]:
+    """Where its published numbers are from."""
+    told = "; ".join(f"{source.what}: {source.where}" for source in sources(study))
+    return {"published numbers": told} if told else {}
 
 
 def _recipes(study: Study) -> dict[str, str]:

@@ -7,11 +7,9 @@ studies by `STUDIES.add("my_package.studies")` in a module that its entry point 
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -20,7 +18,6 @@ from typing import Any
 from babelscope.core.errors import InputError, StudyError, did_you_mean
 from babelscope.core.outside import given_path
 from babelscope.core.plugins import import_plugins
-from babelscope.core.row import Row
 from babelscope.core.validation import declare, validate
 from babelscope.core.yaml import read_yaml
 from babelscope.study.declare import Study, load_study
@@ -175,16 +172,3 @@ def _check_keys(file: str, changes: Iterable[str]) -> None:
                 f"--with {key}: a parameter of built-in studies such as {having[0]}; of {file} give the keys that it "
                 "declares, such as --with tasks.pos.sizes.train=100"
             )
-
-
-def published_rows(study: str) -> list[Row]:
-    """The published numbers that stand beside a study's own; none for most studies. Files have columns as rows have."""
-    table = files("babelscope.studies") / "published" / f"{study.partition('@')[0]}.csv"
-    if not table.is_file():
-        return []
-    lines = csv.DictReader(table.read_text(encoding="utf-8").splitlines())
-    return [Row(study=study, **{name: _typed(name, text) for name, text in line.items() if text}) for line in lines]
-
-
-def _typed(column: str, text: str) -> Any:
-    return int(text) if column in ("seed", "step", "layer") else float(text) if column == "value" else text

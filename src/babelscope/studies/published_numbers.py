@@ -1,0 +1,76 @@
+"""Published numbers that stand beside a study's own, and where each of them is from.
+
+`published/STUDY.csv` has the numbers, in columns as rows have them. `published/sources.csv` says where they are from: a
+line names a study, and what rows it is about by some of their columns (`*` stands for anything). Where several lines
+are about a row, the last counts.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from babelscope.core.errors import InputError
+from babelscope.core.row import Row
+
+PATTERNS = ("kind", "encoder", "surgery", "schedule", "measure")
+"""Columns of `sources.csv` that say which rows a line is about."""
+
+
+class Source(NamedTuple):
+    """Where some published numbers are from."""
+
+    what: str
+    """The numbers, in words."""
+    where: str
+    """The paper's table, figure or section, or a file of its published code."""
+    numbers: int
+    """How many there are."""
+
+
+def published_rows(study: str) -> list[Row]:
+    """The published numbers of a study, in any of its profiles; none for most studies."""
+    name = study.partition("@")[0]
+    return [
+        Row(study=study, **{column: _typed(column, text) for column, text in line.items() if text})
+        for line in _lines(f"{name}.csv")
+    ]
+
+
+def sources(study: str) -> list[Source]:
+    """Where the published numbers of a study are from, as `sources.csv` lists it.
+
+    Raises:
+        InputError: it is not said of one of them.
+    """
+    lines = [line for line in _lines("sources.csv") if line["study"] == study.partition("@")[0]]
+    counts = Counter(_line_about(row, lines) for row in published_rows(study))
+    return [Source(line["what"], line["where"], counts[number]) for number, line in enumerate(lines)]
+
+
+def _line_about(row: Row, lines: Sequence[Mapping[str, str]]) -> int:
+    about = [
+        number
+        for number, line in enumerate(lines)
+        if all(fnmatchcase(str(getattr(row, column) or ""), line[column]) for column in PATTERNS)
+    ]
+    if not about:
+        raise InputError(f"published/sources.csv does not say where this number of {row.study} is from: {row}")
+    return about[-1]
+
+
+@cache
+def _lines(name: str) -> tuple[dict[str, str], ...]:
+    table = files("babelscope.studies") / "published" / name
+    if not table.is_file():
+        return ()
+    return tuple(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+
+
+def _typed(column: str, text: str) -> Any:
+    return int(text) if column in ("seed", "step", "layer") else float(text) if column == "value" else text
