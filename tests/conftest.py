@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import shutil
@@ -23,6 +24,8 @@ import pytest
 
 # Tests end processes, never the machine: what they write need not reach the disk, for which each file would wait.
 os.fsync = lambda descriptor: None
+# Few tests leave garbage, and looking for it among the objects of all libraries takes a tenth of their time.
+gc.set_threshold(50_000, 20, 100)
 # Studies that tests run compute in one process, whose imports take longer than most of their steps.
 os.sched_getaffinity = lambda process: {0}
 
