@@ -25,8 +25,9 @@ from unittest.mock import patch
 
 from babelscope.core.row import Row
 from babelscope.engine.run import run_plan
+from babelscope.engine.sharing.addresses import objects_at
 from babelscope.engine.sharing.cache import Cache
-from babelscope.engine.sharing.objects import BUCKET, Objects, objects_at
+from babelscope.engine.sharing.objects import BUCKET, Objects
 from babelscope.engine.sharing.places import store_at
 from babelscope.engine.sharing.remote import RemoteStore
 from bucket_server import ADDRESS, FaultyWay, bucket, environment

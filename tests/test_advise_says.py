@@ -16,7 +16,7 @@ from babelscope.advise import facts, floor
 from babelscope.advise.facts import Fact, published, stripped
 from babelscope.advise.labelled import labelled_notes
 from babelscope.advise.outcome import Floor, Outcome, Placed
-from babelscope.advise.outputs import Outputs, check_outputs
+from babelscope.advise.outputs import Outputs
 from babelscope.advise.page import seen_section
 from babelscope.advise.raw import check_text, code_notes, line_notes, match_notes
 from babelscope.advise.recipes import Recipe
@@ -24,6 +24,7 @@ from babelscope.advise.request import Request, command_line
 from babelscope.advise.scores import Behind, interval_of
 from babelscope.advise.sentences import better_one, exported_one, mean_of_rounds, tried_in_words, use_of_better, useless
 from babelscope.advise.sentences import said as said_of
+from babelscope.advise.writable import check_outputs
 from babelscope.core.errors import InputError
 from babelscope.core.examples import Sentence, Word
 from babelscope.core.intervals import Interval

@@ -20,7 +20,8 @@ from babelscope.core.errors import DroppedError, InputError
 from babelscope.core.hashing import file_digest
 from babelscope.core.row import Row
 from babelscope.core.step import Step
-from babelscope.engine.dropping import drop, dropped, is_whole, whole
+from babelscope.engine.dropped import dropped
+from babelscope.engine.dropping import drop, whole
 from babelscope.engine.events import Event, Finished, Found, Waiting
 from babelscope.engine.progress import computed_again
 from babelscope.engine.recall import describe
@@ -64,7 +65,7 @@ class Here:
         if not self.given:
             return
         step = self.given.pop(self.choose(len(self.given)))
-        self.unread += [needed for needed in step.inputs if not is_whole(self.store, needed.key)]
+        self.unread += [needed for needed in step.inputs if not self.store.is_whole(needed.key)]
         event = self.execute(step, self.store)
         assert isinstance(event, Event)
         yield event
@@ -175,10 +176,10 @@ def test_a_kill_loses_nothing(store: Store, outside: Path, point: crash.Point) -
     assert not damaged_in(store, store.keys())
     for key in store.keys():  # noqa: SIM118
         assert store.rows(key)[0].value == value(plan.steps[key])
-    if is_whole(store, heavy.key):
+    if store.is_whole(heavy.key):
         assert there(store, heavy)
     outcome = run(plan, store)
-    assert not outcome.failed and not there(store, heavy) and not is_whole(store, heavy.key)
+    assert not outcome.failed and not there(store, heavy) and not store.is_whole(heavy.key)
     assert all(store.rows(key)[0].value == value(step) for key, step in plan.steps.items())
     assert not list((store.folder / "drafts").iterdir()) and not list((store.folder / "damaged").iterdir())
     assert not damaged_in(store, plan.steps)
@@ -196,7 +197,7 @@ def test_what_a_step_does_not_write_any_more_is_forgotten(store: Store, outside:
     assert dropped(store.manifest(heavy.key)).keys() == {"value", "last"}
     run(plan, store, drop=False)
     assert store.manifest(heavy.key)["files"].keys() == {"value", "rows.jsonl"}
-    assert is_whole(store, heavy.key) and runs(outside)["heavy"] == 1
+    assert store.is_whole(heavy.key) and runs(outside)["heavy"] == 1
     store.check(heavy.key)
 
 

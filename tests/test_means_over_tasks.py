@@ -14,8 +14,9 @@ from babelscope.core.inference import crossed_variance, effect
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples, drawn_of, joined, mean_of, mean_over
 from babelscope.report.model import Contrasted, Report
+from babelscope.report.sections.effect_line import Line
 from babelscope.report.sections.effect_tables import language_table
-from babelscope.report.sections.effects import Line, claims, effects
+from babelscope.report.sections.effects import claims, effects
 from babelscope.report.sections.effects_told import effect_answer
 
 BETTER = Contrasted("e is better", ("e", None), ("f", None))

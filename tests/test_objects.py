@@ -10,7 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from babelscope.core.errors import InputError, StoreError
-from babelscope.engine.sharing.objects import Objects, objects_at
+from babelscope.engine.sharing.addresses import objects_at
+from babelscope.engine.sharing.objects import Objects
 from babelscope.engine.sharing.places import store_at
 
 
@@ -108,7 +109,7 @@ def test_an_upload_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest
     def full(path: Path) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("babelscope.engine.sharing.objects.sync", full)
+    monkeypatch.setattr("babelscope.engine.sharing.folder.sync", full)
     for put in (lambda: objects.write("a", b"one"), lambda: objects.create("a", b"one")):
         with pytest.raises(StoreError, match="the disk is full"):
             put()

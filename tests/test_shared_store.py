@@ -15,7 +15,7 @@ from babelscope.core.row import Row
 from babelscope.engine import disk
 from babelscope.engine.events import Finished
 from babelscope.engine.run import run_plan
-from babelscope.engine.sharing.objects import objects_at
+from babelscope.engine.sharing.addresses import objects_at
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
 from toy_steps import Resuming, Toy, execute, journal, value

@@ -15,8 +15,9 @@ from babelscope.engine.store import Store
 from babelscope.face.job import Job
 from babelscope.report import report_of
 from babelscope.report.model import Report
+from babelscope.report.sections.effect_line import Line
 from babelscope.report.sections.effect_tables import effect_table
-from babelscope.report.sections.effects import Line, claims, effects
+from babelscope.report.sections.effects import claims, effects
 from babelscope.report.sections.effects_told import effect_answer
 from babelscope.report.sections.redrawn_layers.findings import reinitialised_findings
 from babelscope.steps import Evaluate

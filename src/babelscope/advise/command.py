@@ -14,7 +14,7 @@ from babelscope.advise.floor import constant_answer
 from babelscope.advise.labelled import labelled_notes
 from babelscope.advise.more import more_section
 from babelscope.advise.outcome import Outcome, outcome_of
-from babelscope.advise.outputs import Outputs, check_outputs
+from babelscope.advise.outputs import Outputs
 from babelscope.advise.plan import Planned, planned
 from babelscope.advise.race import Race, Watching
 from babelscope.advise.raw import check_text, code_notes, line_notes, match_notes, parallel_notes
@@ -23,6 +23,7 @@ from babelscope.advise.record import record_of
 from babelscope.advise.request import Request, check_apart, check_names, read_split
 from babelscope.advise.translated import check_translated
 from babelscope.advise.verdict import verdict_section
+from babelscope.advise.writable import check_outputs
 from babelscope.core.devices import check_device
 from babelscope.core.errors import InputError
 from babelscope.corpora.sources import SPLITS

@@ -20,7 +20,7 @@ from babelscope.engine.child import Child, dismiss
 from babelscope.engine.events import Event, Lost, as_record, ends_attempt
 from babelscope.engine.manifest import versions
 from babelscope.engine.mark import FORMAT_FILE
-from babelscope.engine.sharing.places import is_remote
+from babelscope.engine.sharing.addresses import is_remote
 
 TOPIC = "babelscope"
 """Of the events that workers send to whoever listens."""

@@ -7,18 +7,28 @@ and weights of the other can come to lie in one store, by a copy or since one of
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any, Protocol
 
 from babelscope.core.errors import StoreError
 from babelscope.core.hashing import digest
 from babelscope.engine.disk import damaged
 from babelscope.engine.index import look_at
 
-if TYPE_CHECKING:
-    from babelscope.engine.store import Store
-
 MADE_OF = "made of"
 """What the manifest of a result has of those that it was computed from: by key the digest of each one's files."""
+
+
+class Kept(Protocol):
+    """What is asked of a store."""
+
+    address: str
+
+    def place_of(self, key: str) -> Path:
+        """Where a published result is."""
+
+    def manifest(self, key: str) -> dict[str, Any]:
+        """What made it."""
 
 
 def bits_of(manifest: Mapping[str, Any]) -> str:
@@ -29,7 +39,7 @@ def bits_of(manifest: Mapping[str, Any]) -> str:
 class Bits:
     """The digests of a store's results, read again where a result has changed."""
 
-    def __init__(self, store: Store):
+    def __init__(self, store: Kept):
         self._store = store
         self._known: dict[str, tuple[str, str]] = {}
 

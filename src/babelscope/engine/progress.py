@@ -13,7 +13,6 @@ from babelscope.core.row import Row
 from babelscope.core.samples import Counts, Outcomes
 from babelscope.corpora.letters import split_name
 from babelscope.engine.agenda import Agenda
-from babelscope.engine.dropping import is_whole
 from babelscope.engine.store import Store
 from babelscope.steps import SENTENCES
 from babelscope.steps.bring_in import names_by_alignment
@@ -115,7 +114,7 @@ def states_of(plan: Plan, store: Store) -> dict[str, str]:
 def computed_again(plan: Plan, store: Store, read: Iterable[str] = ()) -> set[str]:
     """The steps that are done and whose weights were dropped, which a step reads that is not; and those of `read`."""
     published = store.published(plan.steps)
-    agenda = Agenda(plan, published.__contains__, lambda key: key in published and is_whole(store, key))
+    agenda = Agenda(plan, published.__contains__, lambda key: key in published and store.is_whole(key))
     for key in read:
         agenda.need(key, is_read=True)
     return agenda.unfinished & published

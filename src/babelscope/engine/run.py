@@ -16,7 +16,7 @@ from rich.filesize import decimal
 from babelscope.engine.agenda import Agenda
 from babelscope.engine.crew import Crew
 from babelscope.engine.disk import ROOM
-from babelscope.engine.dropping import Dropping, is_whole, readers_of
+from babelscope.engine.dropping import Dropping, readers_of
 from babelscope.engine.events import (
     TRIES,
     Blocked,
@@ -153,7 +153,7 @@ class _Run:
 
     def is_whole(self, key: str) -> bool:
         """Whether the result is there with all that can be read of it."""
-        return key in self.there and is_whole(self.store, key)
+        return key in self.there and self.store.is_whole(key)
 
     def drop(self, keys: Iterable[str]) -> None:
         """Drop the weights among these results that no step reads which is to be computed, or has failed."""
@@ -269,7 +269,7 @@ class _Run:
             return
         self.looked_at = time.monotonic()
         for key in sorted(self.elsewhere):
-            if is_whole(self.store, key) or self.is_over(key):
+            if self.store.is_whole(key) or self.is_over(key):
                 self.elsewhere.remove(key)
                 self.note(Found(key))
             elif not self.store.claimed(key):

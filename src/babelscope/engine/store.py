@@ -32,7 +32,7 @@ from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.core.row import Row
 from babelscope.engine.claims import Locks
 from babelscope.engine.disk import bytes_in, explained, move_folder, names_in, verify
-from babelscope.engine.dropping import is_whole, put_back
+from babelscope.engine.dropped import dropped, put_back
 from babelscope.engine.environment import environment_of, note_environment, this_environment
 from babelscope.engine.index import Index, doubted, doubted_in, forget_doubts, look_at
 from babelscope.engine.journal import DIGEST, ROWS, Journal, published_rows
@@ -67,6 +67,12 @@ class Store:
     def has(self, key: str) -> bool:
         """Whether the result is published. Its checksums are not looked at."""
         return self.place_of(key).is_dir()
+
+    def is_whole(self, key: str) -> bool:
+        """Whether the result is published, and none of its files was dropped."""
+        with suppress(DamagedResult):  # which its reader finds
+            return self.has(key) and not (self.drops_weights and dropped(self.manifest(key)))
+        return True
 
     def published(self, keys: Iterable[str]) -> set[str]:
         """Those of the keys whose results are published, by one look at each folder that they are in."""
@@ -232,7 +238,7 @@ class Store:
                 crash_point("manifest-written")
                 Journal(draft).forget_digest()  # the manifest has one, which a kill in between leaves in its place
                 self.place(draft, key)
-            elif not is_whole(self, key):
+            elif not self.is_whole(key):
                 put_back(draft, target, key, about.get(MADE_OF))
             crash_point("publication-moved")
             shutil.rmtree(draft, ignore_errors=True)

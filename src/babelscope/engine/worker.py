@@ -26,7 +26,7 @@ from babelscope.core.step import Interrupted, Step
 from babelscope.engine.child import GRACE, TOLD_TO_END
 from babelscope.engine.clock import Clock
 from babelscope.engine.disk import room_advice
-from babelscope.engine.dropping import is_whole, whole
+from babelscope.engine.dropping import whole
 from babelscope.engine.energy import metered
 from babelscope.engine.events import (
     TRIES,
@@ -149,7 +149,7 @@ def _attempt(key: str, pickled: bytes, store: Store, connection: Connection) -> 
     with store.claim(key) as mine:
         if not mine:
             return Waiting(key)
-        if is_whole(store, key):
+        if store.is_whole(key):
             return Found(key)
         connection.send(Started(key))
         with _output_to(store.logs.begin(key), store.logs.of(key)):

@@ -14,6 +14,7 @@ from babelscope.corpora.parallel import SOURCE
 from babelscope.encoders.places import Place, installed_folder, locate
 from babelscope.engine.store import Store
 from babelscope.face import html
+from babelscope.face.arguments import check_each, reading
 from babelscope.face.kept import keep
 from babelscope.face.session import open_store
 from babelscope.steps import EncoderStep, Load, Operate
@@ -204,28 +205,6 @@ class Encoder:
     def _repr_html_(self) -> str:
         lines = [(key, f"{value:,}" if isinstance(value, int) else value) for key, value in self.anatomy.items()]
         return html.table((), lines, caption=self.title)
-
-
-def check_each(
-    what: str, given: Sequence[object], meant: str, such_as: str, kinds: type | tuple[type, ...] = str
-) -> None:
-    """Refuse an empty list of arguments, and arguments of another kind, such as a list in place of its entries."""
-    if wrong := [value for value in given if not isinstance(value, kinds)]:
-        raise InputError(f"{what}: {wrong[0]!r} is not {meant}; give each as an argument by itself, such as {such_as}")
-    if not given:
-        raise InputError(f"{what}: give {meant}, such as {such_as}")
-
-
-def reading(encoder: LoadedEncoder, language: str | None) -> LoadedEncoder:
-    """The encoder with the tokenizer of a language's own; None: as it is.
-
-    Raises:
-        InputError: other languages alone have one.
-    """
-    from babelscope.encoders.own_vocabulary import check_own
-
-    check_own(language, encoder.languages)
-    return encoder.reading(language) if language else encoder
 
 
 @overload

@@ -14,7 +14,6 @@ from babelscope.core.step import Step
 from babelscope.core.yaml import parse_value
 from babelscope.corpora.absent import sizes_in_place_of_files
 from babelscope.engine import progress
-from babelscope.engine.dropping import is_whole
 from babelscope.engine.forecast import peak_bytes
 from babelscope.engine.local import usable_cores
 from babelscope.engine.store import Store
@@ -118,7 +117,7 @@ class Job(NamedTuple):
         if self.study.keep != "rows":
             return 0
         tunings = self.store.published(key for key, step in self.plan.steps.items() if step.droppable)
-        return sum(is_whole(self.store, key) for key in tunings)
+        return sum(self.store.is_whole(key) for key in tunings)
 
     @property
     def notes(self) -> list[str]:

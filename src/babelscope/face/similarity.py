@@ -9,7 +9,7 @@ from unicodedata import category
 from babelscope.core.errors import InputError
 from babelscope.core.examples import Pooling
 from babelscope.core.words import listed
-from babelscope.face.encoder import reading
+from babelscope.face.arguments import reading
 from babelscope.measures.similarities import SIMILARITIES, check_similarity
 
 _LISTS = "give a list of sentences in their order, such as ['good morning', 'good night']"

@@ -19,8 +19,8 @@ from babelscope.engine.progress import study_rows
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps, export
 from babelscope.face import html
+from babelscope.face.arguments import check_each, reading
 from babelscope.face.doubts import doubts
-from babelscope.face.encoder import check_each, reading
 from babelscope.face.result import Rows
 from babelscope.face.session import complete, with_weights
 from babelscope.measures.between import check_alike

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.engine.disk import COPY, explained, names_in
-from babelscope.engine.dropping import is_whole
 from babelscope.engine.environment import note_environment
 from babelscope.engine.manifest import check_files, flush, read_manifest
 from babelscope.engine.mark import is_shelved
@@ -45,7 +44,7 @@ def copy(keys: Collection[str], source: Store, target: Store, told: Told = lambd
     for done, key in enumerate(wanted, 1):
         if key not in there:
             try:
-                if not target.drops_weights and not is_whole(source, key):
+                if not target.drops_weights and not source.is_whole(key):
                     without.append(key)
                 elif _adopt(key, source, target):
                     copied.append(key)

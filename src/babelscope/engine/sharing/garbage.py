@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.engine.disk import COPY, bytes_in, explained, names_in
-from babelscope.engine.dropping import is_whole
 from babelscope.engine.sharing.exchange import strays_in
 from babelscope.engine.sharing.remote import RemoteStore
 from babelscope.engine.sharing.results import AT_ONCE
@@ -84,7 +83,7 @@ def _in_folder(store: Store, there: set[str], needed: Collection[str] | None) ->
         key = name.partition(".")[0]
         if name.endswith(COPY):
             yield _of(store, f"drafts/{name}", "a copy that was cut short", key)
-        elif key in there and is_whole(store, key):
+        elif key in there and store.is_whole(key):
             yield _of(store, f"drafts/{name}", DRAFT_OF_PUBLISHED, key)
         elif needed is not None and key not in needed:
             yield _of(store, f"drafts/{name}", UNNEEDED, key)

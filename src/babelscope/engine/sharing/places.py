@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from babelscope.engine.sharing.objects import BUCKET, FOLDER
+from babelscope.engine.sharing.addresses import is_remote
 from babelscope.engine.store import Store
-
-
-def is_remote(address: str) -> bool:
-    """Whether an address is none of a folder as it stands."""
-    return address.startswith((FOLDER, BUCKET))
 
 
 def store_at(address: Path | str) -> Store:

@@ -34,10 +34,11 @@ from babelscope.engine.environment import note_environment
 from babelscope.engine.manifest import read_manifest
 from babelscope.engine.plans import FOLDER as PLANS
 from babelscope.engine.plans import Plans
+from babelscope.engine.sharing.addresses import objects_at
 from babelscope.engine.sharing.cache import Cache
 from babelscope.engine.sharing.drafts import SavedDrafts
 from babelscope.engine.sharing.leases import Lease, Leases
-from babelscope.engine.sharing.objects import Objects, objects_at
+from babelscope.engine.sharing.objects import Objects
 from babelscope.engine.sharing.results import AT_ONCE, SharedResults
 from babelscope.engine.store import Store
 

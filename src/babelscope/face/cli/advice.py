@@ -49,7 +49,7 @@ def advise(
     from babelscope.advise.outputs import Outputs
     from babelscope.advise.request import asked
     from babelscope.core.errors import InputError
-    from babelscope.engine.sharing.places import is_remote
+    from babelscope.engine.sharing.addresses import is_remote
     from babelscope.engine.store import Store
     from babelscope.face.display import RunDisplay, show_section
     from babelscope.face.session import missing

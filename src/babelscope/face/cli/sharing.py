@@ -52,7 +52,6 @@ def pull(from_: OtherStore, name: OfStudy = None, store: StoreFolder = DEFAULT_S
 @app.command()
 def verify(name: OfStudy = None, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
     """Read every file of results, and say which are not as they were published. Changes nothing."""
-    from babelscope.engine.dropping import is_whole
     from babelscope.engine.sharing.exchange import damaged_in, strays_in
     from babelscope.face.display import counting
     from babelscope.face.session import open_store
@@ -67,7 +66,7 @@ def verify(name: OfStudy = None, store: StoreFolder = DEFAULT_STORE, with_: With
         err.print(
             f"[bold red]stray[/] {escape(stray)}: no result by its name or its place; move it away", highlight=False
         )
-    without = sum(not is_whole(place, key) for key in keys)
+    without = sum(not place.is_whole(key) for key in keys)
     dropped = f", {without} of them without weights, which were dropped" if without else ""
     out.print(f"{len(keys) - len(damaged)} of {len(keys)} results are as they were published{dropped}", highlight=False)
     if damaged or strays:
@@ -179,8 +178,8 @@ def _there(store: Store) -> Store:
 
 
 def _copy(source: Store, target: Store, name: str | None, with_: list[str] | None) -> None:
+    from babelscope.engine.sharing.addresses import is_remote
     from babelscope.engine.sharing.exchange import copy, misfits_in
-    from babelscope.engine.sharing.places import is_remote
     from babelscope.face.display import counting
 
     if source.address == target.address:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from babelscope.core import mixed
 from babelscope.report.judged import chance, p_of
+from babelscope.report.sections.effect_line import Line
 from babelscope.report.shown import RATIOS
 from babelscope.report.tables import Cell, Table, chance_cell, number_cell
-
-if TYPE_CHECKING:
-    from babelscope.report.sections.effects import Line
 
 UNTRAINED = "Untrained: with all weights reinitialised before it was tuned."
 

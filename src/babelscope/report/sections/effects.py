@@ -3,76 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
-from babelscope.core.inference import Effect, benjamini_hochberg, holm
-from babelscope.core.intervals import Interval
+from babelscope.core.inference import benjamini_hochberg, holm
 from babelscope.core.row import Row
 from babelscope.core.words import listed
 from babelscope.report.judged import Verdict, among, judged, p_of
 from babelscope.report.model import Contrasted, Report
 from babelscope.report.score import title_of
 from babelscope.report.section import Section, section
+from babelscope.report.sections.effect_line import Line
 from babelscope.report.sections.effect_settings import Compared, Setting, is_mean, over_all, settings
 from babelscope.report.sections.effect_tables import effect_table, language_table, mixed_table
 from babelscope.report.sections.effects_told import effect_answer, effect_figures
-from babelscope.report.shown import Shown
 from babelscope.report.words import counted
 
 ALL_TASKS = "all tasks"
 NAMED = 3
 """Languages of a claim; more are counted, and the table by language names them."""
-
-
-class Line(NamedTuple):
-    """A contrast in a setting, with its verdict."""
-
-    contrast: Contrasted
-    setting: Setting
-    where: str
-    """The task's title, with the training where the task has several."""
-    within: str
-    """The languages that the claim is about alone, after a comma; empty: all of them."""
-    compared: Compared
-    effect: Effect | None
-    is_claim: bool
-    """Whether it is a claim of the study; else it is a line of the table alone."""
-    sides: tuple[str, str]
-    """The two conditions in words."""
-    verdict: Verdict = Verdict.NOT_YET
-    family: int = 0
-    """Of how many claims it is one."""
-
-    @property
-    def scope(self) -> str:
-        """What the line is about: tasks, and languages where it is not all of these."""
-        return self.where + self.within + self.lacking
-
-    @property
-    def lacking(self) -> str:
-        """What only one of the two sides has, after a comma; empty: nothing."""
-        left_out = self.compared.left_out
-        return f", without {listed(list(left_out))}, which only one of the two has" if left_out else ""
-
-    @property
-    def shown(self) -> Shown:
-        """How its size is told."""
-        return self.compared.shown
-
-    @property
-    def between(self) -> str:
-        """What is compared."""
-        return (" / " if self.shown.as_ratio else " − ").join(self.sides)
-
-    @property
-    def margin(self) -> float | None:
-        """How small a difference should be, where the claim is that it is."""
-        return self.shown.margin(self.contrast.margin)
-
-    @property
-    def size(self) -> Interval | None:
-        """How much better the first is, as it is shown."""
-        return self.shown.of_better(self.effect.interval) if self.effect else None
 
 
 @section(order=10)

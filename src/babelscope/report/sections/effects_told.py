@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import altair as alt
 import pandas as pd
@@ -13,10 +12,8 @@ from babelscope.core.inference import FEWEST_SEEDS
 from babelscope.report.figures import Chart, Figure, within
 from babelscope.report.judged import Verdict
 from babelscope.report.score import scale, title_of
+from babelscope.report.sections.effect_line import Line
 from babelscope.report.words import capitalised, counted, direction
-
-if TYPE_CHECKING:
-    from babelscope.report.sections.effects import Line
 
 CLAIMS = 3
 """As many are told at the top of a page; the section has them all."""
