@@ -14,11 +14,11 @@ from torch import nn
 from babelscope.core.examples import DEPREL
 from babelscope.encoders.load import Encoder
 from babelscope.tasks.as_published import OF_TREES
-from babelscope.tasks.biaffine import NONE
+from babelscope.tasks.biaffine import NONE, Biaffine
 from babelscope.tasks.biaffine_as_published import OF_THE_SCORER, PublishedBiaffine
 from babelscope.tasks.design import Design
 from babelscope.tasks.models import task_model
-from babelscope.tasks.parse import Parser, sentence_batches
+from babelscope.tasks.parse import EncodedSentences, Parser, sentence_batches
 from babelscope.tuning.memory import portions
 from treebank import chain
 
@@ -31,6 +31,11 @@ PUBLISHED, DECODED = (json.loads((DATA / f"published_{name}.json").read_text()) 
 def encoder(encoder):
     """A copy, since models leave it in training."""
     return Encoder(copy.deepcopy(encoder.model), encoder.tokenizer, encoder.name)
+
+
+@pytest.fixture
+def tiny(encoder):
+    return Encoder(copy.deepcopy(encoder.model), encoder.tokenizer, "tiny")
 
 
 def scorer(quirks, seed=0, hidden=12):
@@ -127,7 +132,7 @@ def test_the_scorer_starts_as_the_published_one():
 def test_losses_and_trees_are_those_of_the_published_code(case):
     """It was run on these sentences, with [CLS] in the root's place, further pieces after the words, and padding."""
     chance = np.random.default_rng(case["seed"])
-    found = PublishedBiaffine(12, "small", tuple(OF_THE_SCORER - {"reversed-relations"})).eval()
+    found = PublishedBiaffine(12, "small", tuple(OF_THE_SCORER - {"cls-root", "reversed-relations"})).eval()
     for parameter in found.parameters():
         parameter.data = torch.from_numpy(chance.normal(scale=0.2, size=tuple(parameter.shape))).float()
     lengths = [1, *chance.integers(2, 8, 5).tolist()]
@@ -172,6 +177,30 @@ def test_the_other_scorer_starts_orthogonal_and_drops_units_after_its_layers_alo
         assert not parameter.any()
     plain = Parser(copy.deepcopy(encoder), "align-then-predict", 0.2)
     assert (plain.dropout.p, plain.biaffine.dropout.p) == (0.2, 0.33)
+
+
+@torch.no_grad()
+def test_the_root_is_the_first_token_of_each_sentence(tiny):
+    """Of the first window, where a sentence has several; as a scorer has it whose own root is that state."""
+    torch.manual_seed(0)
+    parser = Parser(tiny, "small", quirks=("cls-root",)).eval()
+    for parameter in parser.biaffine.parameters():
+        nn.init.normal_(parameter, std=0.2)
+    assert parser.biaffine.root is None
+    sentences = [chain(words).forms for words in (4, 1, 30, 7)]
+    encoded = EncodedSentences.of(parser, sentences)
+    assert np.diff(encoded.window_starts).max() > 1
+    batch = encoded.batch(np.array([3, 2, 0, 1]))
+    trees = parser.biaffine.trees(parser(batch), batch.real)
+    for row, index in enumerate((3, 2, 0, 1)):
+        alone = encoded.batch(np.array([index]))
+        window = alone.batch.ids[:1, : encoded.windows.pieces.lengths[encoded.window_starts[index]]]
+        first = tiny.backbone(input_ids=window)
+        own = Biaffine(32, "small").eval()
+        own.load_state_dict(parser.biaffine.state_dict() | {"root": first.last_hidden_state[0, 0]})
+        (tree,) = own.trees(parser(alone)[:, 1:], alone.real)
+        assert trees[row] == tree
+    assert len({tree.heads.index(0) for tree in trees}) > 1
 
 
 def trees_of(n):
@@ -228,11 +257,6 @@ def test_trees_and_loss_together_are_those_apart():
 
 
 EVERY = tuple(quirk for quirk in OF_TREES if quirk != "reversed-relations")
-
-
-@pytest.fixture
-def tiny(encoder):
-    return Encoder(copy.deepcopy(encoder.model), encoder.tokenizer, "tiny")
 
 
 @pytest.mark.parametrize("quirks", [(), ("short-mean",), ("unscored-root",), EVERY])

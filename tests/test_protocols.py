@@ -125,7 +125,7 @@ def test_steps_of_the_papers():
     assert steps["unseen-languages"]["tasks.ner with 0 from wikiann:en"] == 5 * 625
     assert steps["unseen-languages"]["tasks.pos with 1000000 in bm"] == 20 * 26  # 821 sentences
     assert steps["unseen-languages"]["encoders.adapted fo"] == 20 * 37_125
-    assert steps["unseen-languages"]["encoders.from scratch ug>uyghur"] == 20 * 13_125
+    assert steps["unseen-languages"]["encoders.from scratch ug>uyghur-published"] == 20 * 13_125
 
 
 def _selections(study):

@@ -40,6 +40,8 @@ SCRIPTS = {
     "buckwalter": "Arab",
     "uyghur": "Arab",
     "sorani": "Arab",
+    "uyghur-published": "Arab",
+    "sorani-published": "Arab",
     "cyrillic": "Cyrl",
     "georgian": "Geor",
     "greek": "Grek",
@@ -78,6 +80,10 @@ CONLLU = """# sent_id = 1
         # The Kurdish alphabet of Hawar (1932), without the short i, which Sorani does not write.
         ("sorani", "ئازادی ڕۆژ یەک دوو چوار", "azadî roj yek dû çwar"),
         ("sorani", "هەولێر خوێندن گەورە شەو", "hewlêr xwêndn gewre şew"),
+        # Code of Muller et al. (2021), which leaves punctuation as it is.
+        ("uyghur-published", "ئۇيغۇر تىلى، ياخشىمۇ؟", "uyğur tili، yaxşimu؟"),
+        ("uyghur-published", "قىز كىچىك ئېيىق ئۆڭكۈر", "qiz kiçik ëyiq öngkür"),
+        ("sorani-published", "کوردی دەوڵەت سوور ڕۆژ جوان", "kwrdy dewlet sûr řoj vwân"),
         # Mari in the transcription of Uralic studies.
         ("mari", "марий йылме Йошкар-Ола", "marij jəlme Joškar-Ola"),
         ("mari", "еҥ шӱдӧ ЯЛ поэт ме", "jeŋ šüdö JAL poet me"),

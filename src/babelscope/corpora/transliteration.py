@@ -27,7 +27,10 @@ from babelscope.world.world import VERSION
 
 Change = Callable[[str], str]
 """From a text to the same text in other letters."""
-TABLES = ("buckwalter", "cyrillic", "georgian", "greek", "mari", "mingrelian", "sorani", "uyghur")
+TABLES = (
+    "buckwalter", "cyrillic", "georgian", "greek", "mari", "mingrelian", "sorani", "sorani-published", "uyghur",
+    "uyghur-published",
+)  # fmt: skip
 """Tables that come with the package."""
 PERMUTE = "+permute:"
 """Between a transliteration and the seed of the permutation of its letters."""

@@ -62,7 +62,9 @@ CKA_AS_PUBLISHED: dict[str, Any] = {
     "measures": ("RBF CKA (overlapping quarters)",), "pooling": "mean-with-special-twice",
 }  # fmt: skip
 """How that of their first paper compares sentences."""
-QUIRKS: tuple[PublishedQuirk, ...] = ("published-scorer", "self-arcs", "summed-probabilities", "reversed-relations")
+QUIRKS: tuple[PublishedQuirk, ...] = (
+    "published-scorer", "cls-root", "self-arcs", "summed-probabilities", "reversed-relations",
+)  # fmt: skip
 """What that code does otherwise in parsing."""
 
 

@@ -111,6 +111,8 @@ RESOURCES = {
     "ckb": Resources(None, "wikiann:ckb", "sorani", "ckb-Arab", "ckb", 380_000),
 }
 """The fifteen languages that the slides list, in their order (they count seventeen)."""
+PUBLISHED_LETTERS = {"uyghur": "uyghur-published", "sorani": "sorani-published"}
+"""Where the authors' code writes other Latin letters than the table does."""
 FEW_ENTITIES = ("fo", "xmf", "mt", "mhr", "ug", "sd")
 """Languages that WikiAnn has 100 sentences of to train on."""
 CONTROLS = {"ar": "buckwalter", "ru": "cyrillic", "ja": "kana"}
@@ -158,8 +160,8 @@ def real_language(code: str, text: str | None) -> Language:
 def published_language(code: str, text: str | None) -> Language:
     """One of the published study, or a control, or another as `real_language` takes it; `text` is of one's own.
 
-    Treebanks that have nothing but a test file are divided, entities are those of MasakhaNER or WikiAnn, and text is
-    Wikipedia's, as many sentences as the published study had.
+    Treebanks that have nothing but a test file are divided, entities are those of MasakhaNER or WikiAnn, text is
+    Wikipedia's, as many sentences as the published study had, and letters are those of the authors' code.
 
     Raises:
         InputError: there is no raw text of it.
@@ -175,7 +177,8 @@ def published_language(code: str, text: str | None) -> Language:
     own = text or f"wikipedia:{known.wikipedia}"
     small = code in FEW_ENTITIES
     labelled: dict[TaskName, int] = {"pos": known.trained, "parsing": known.trained} | ({"ner": 100} if small else {})
-    return Language(code, _data(treebank, known.entities), own, _letters(known.letters), labelled, known.sentences)
+    letters = _letters(known.letters and PUBLISHED_LETTERS.get(known.letters, known.letters))
+    return Language(code, _data(treebank, known.entities), own, letters, labelled, known.sentences)
 
 
 def labelled_sizes() -> dict[str, int]:

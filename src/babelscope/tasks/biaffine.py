@@ -78,7 +78,7 @@ class Biaffine(nn.Module):
         super().__init__()
         sizes = SHAPES[_checked(shape or ("small" if hidden <= SMALL_HIDDEN else "underspecified"))]
         self.sizes = sizes
-        self.root = nn.Parameter(torch.randn(hidden))
+        self.root: nn.Parameter | None = nn.Parameter(torch.randn(hidden))
         self.layer = nn.Linear(hidden, 2 * (sizes.arc + sizes.label))
         self.activation = sizes.activation()
         self.dropout = nn.Dropout(sizes.dropout)
@@ -94,10 +94,11 @@ class Biaffine(nn.Module):
         """Score the arcs (equation 6: a bilinear term, and a linear one of the head alone).
 
         Args:
-            states: [sentences, words, hidden].
+            states: [sentences, words, hidden]; with that of the root before them, where the scorer has none.
             real: [sentences, words], bool: False where padded.
         """
-        states = torch.cat([self.root.to(states.dtype).expand(len(states), 1, -1), states], dim=1)
+        if self.root is not None:
+            states = torch.cat([self.root.to(states.dtype).expand(len(states), 1, -1), states], dim=1)
         real = torch.cat([real.new_ones(len(real), 1), real], dim=1)
         views = self.activation(self.layer(states))
         if self.sizes.dropout:
@@ -106,6 +107,11 @@ class Biaffine(nn.Module):
         dependents, heads, *of_labels = views.split([arc, arc, label, label], dim=2)
         scores = (self.arc(dependents) @ heads.mT).float().masked_fill(~real[:, None, :], -torch.inf)
         return Arcs(self._allowed(scores), of_labels[0], of_labels[1], real)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.layer.weight.device
 
     def _allowed(self, scores: Tensor) -> Tensor:
         """The scores without those of arcs that no tree has; they may be changed in their place."""

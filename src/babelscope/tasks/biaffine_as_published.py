@@ -41,6 +41,8 @@ class PublishedBiaffine(Biaffine):
         super().__init__(hidden, shape)
         self.quirks = frozenset(quirks)
         self.constant: nn.Parameter | None = None
+        if "cls-root" in self.quirks:
+            self.root = None
         if "published-scorer" in self.quirks:
             self._start_as_theirs(shape)
 

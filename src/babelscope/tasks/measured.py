@@ -81,7 +81,7 @@ def measured_trees(parser: Parser, sentences: Sequence[Sentence], names: Sequenc
     """Measures of a parser by name (LAS, UAS, with or without punctuation), and its loss."""
     words = [sentence.words for sentence in sentences if sentence.words]
     encoded = EncodedSentences.of(parser, [sentence.forms for sentence in sentences if sentence.words])
-    gold, device = gold_trees(words), parser.biaffine.root.device
+    gold, device = gold_trees(words), parser.biaffine.device
 
     def measure() -> dict[str, float]:
         trees, total, counted = [Tree([], []) for _ in words], 0.0, 0

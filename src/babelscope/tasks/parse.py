@@ -35,10 +35,12 @@ class WordBatch(NamedTuple):
     """[sentences, words]: positions of the words' first pieces in the batch, read row by row; 0 where padded."""
     real: Tensor
     """[sentences, words], bool: False where padded."""
+    starts: Tensor
+    """[sentences]: positions of the sentences' first tokens, such as `[CLS]`."""
 
     def to(self, device: torch.device) -> WordBatch:
         """The same batch on a device."""
-        return WordBatch(self.batch.to(device), self.firsts.to(device), self.real.to(device))
+        return WordBatch(self.batch.to(device), *(tensor.to(device) for tensor in self[1:]))
 
 
 SentenceBatch = tuple[NDArray[np.int64], WordBatch]
@@ -84,11 +86,12 @@ class Parser(nn.Module):
             self.dropout, self.biaffine.dropout = nn.Dropout(0), nn.Dropout(dropout)
 
     def forward(self, words: WordBatch) -> Tensor:
-        """[sentences, words, hidden]: the states of words."""
-        batch = words.batch
+        """[sentences, words, hidden]: the states of words; with the quirk `cls-root` that of the root before them."""
+        batch, places = words.batch, words.firsts
+        if "cls-root" in self.quirks:
+            places = torch.cat([words.starts[:, None], places], dim=1)
         states = self.backbone(input_ids=batch.ids, attention_mask=batch.attention_mask).last_hidden_state
-        chosen = states.flatten(0, 1).index_select(0, words.firsts.flatten())
-        chosen = chosen.view(*words.firsts.shape, -1)
+        chosen = states.flatten(0, 1).index_select(0, places.flatten()).view(*places.shape, -1)
         if "sentence-dropout" not in self.quirks:
             return self.dropout(chosen)
         return chosen * self.dropout(chosen.new_ones(len(chosen), 1, chosen.shape[2]))
@@ -135,13 +138,16 @@ class EncodedSentences:
 
     def batch(self, indices: NDArray[np.int64]) -> WordBatch:
         """The sentences at `indices`, in that order; each has words."""
-        windows = _ranges(self.window_starts[indices], self.window_starts[indices + 1])
+        begin, end = self.window_starts[indices], self.window_starts[indices + 1]
+        windows = _ranges(begin, end)
         batch = self.windows.pieces.batch(windows)
+        width = batch.ids.shape[1]
         counts = torch.from_numpy(self.word_counts[indices])
         real = torch.arange(int(counts.max())) < counts[:, None]
         firsts = torch.zeros(real.shape, dtype=torch.int64)
-        firsts[real] = first_pieces(self.windows, windows, batch.ids.shape[1])
-        return WordBatch(batch, firsts, real)
+        firsts[real] = first_pieces(self.windows, windows, width)
+        starts = torch.from_numpy((np.cumsum(end - begin) - (end - begin)) * width)
+        return WordBatch(batch, firsts, real, starts)
 
 
 def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -162,7 +168,7 @@ def read_sentences(
     parser: Any, batches: Iterable[tuple[NDArray[np.int64], Any]]
 ) -> Iterator[tuple[NDArray[np.int64], Any, Tensor]]:
     """Batch by batch, which sentences there are, what the parser reads of them, and the states of their words."""
-    was_training, device = parser.training, parser.biaffine.root.device
+    was_training, device = parser.training, parser.biaffine.device
     parser.eval()
     for indices, given in batches:
         words = given.to(device)
@@ -265,7 +271,7 @@ class Parsing:
 
     def loss(self, model: Any, batch: ParseBatch) -> Tensor:
         """Mean cross-entropy of heads plus that of relations."""
-        device = model.biaffine.root.device
+        device = model.biaffine.device
         words = batch.words.to(device)
         return model.biaffine.loss(model(words), words.real, batch.heads.to(device), batch.relations.to(device))
 
@@ -279,7 +285,7 @@ class Parsing:
 
     def predict(self, model: Any, encoded: Any) -> list[Tree]:
         """The trees of dev sentences."""
-        return predict_trees(model, len(encoded.lengths), encoded.batches.on(model.biaffine.root.device))
+        return predict_trees(model, len(encoded.lengths), encoded.batches.on(model.biaffine.device))
 
     def evaluate(self, model: Any) -> dict[str, float]:
         """The measure on each dev set."""
