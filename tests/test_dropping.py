@@ -20,10 +20,10 @@ from babelscope.core.errors import DroppedError, InputError
 from babelscope.core.hashing import file_digest
 from babelscope.core.row import Row
 from babelscope.core.step import Step
-from babelscope.engine.dropped import dropped
 from babelscope.engine.dropping import drop, whole
 from babelscope.engine.events import Event, Finished, Found, Waiting
 from babelscope.engine.progress import computed_again
+from babelscope.engine.put_back import dropped
 from babelscope.engine.recall import describe
 from babelscope.engine.run import Outcome, run_plan
 from babelscope.engine.sharing.exchange import copy, damaged_in

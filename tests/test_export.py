@@ -314,7 +314,7 @@ def test_what_an_older_version_exported_is_read(encoder, examples, tmp_path):
     save_model(model, tmp_path / "model")
     design = {"task": "ner", "entity_types": list(ENTITIES), "dropout": 0.1}
     record = {"format": 1, "babelscope": "0.1.0", "design": design}
-    assert json.loads((tmp_path / "model" / "babelscope.json").read_text()).keys() == record.keys() | {"read_as"}
+    assert json.loads((tmp_path / "model" / "babelscope.json").read_text()).keys() == record.keys() | {"training_data"}
     (tmp_path / "model" / "babelscope.json").write_text(json.dumps(record))
     assert load_model(tmp_path / "model").scores(examples["ner"]) == model.scores(examples["ner"])
 

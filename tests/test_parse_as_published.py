@@ -3,6 +3,7 @@
 import copy
 import itertools
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 import torch
 from torch import nn
 
+from babelscope.core.errors import InputError
 from babelscope.core.examples import DEPREL
 from babelscope.encoders.load import Encoder
 from babelscope.tasks.as_published import OF_TREES
@@ -182,25 +184,28 @@ def test_the_other_scorer_starts_orthogonal_and_drops_units_after_its_layers_alo
 @torch.no_grad()
 def test_the_root_is_the_first_token_of_each_sentence(tiny):
     """Of the first window, where a sentence has several; as a scorer has it whose own root is that state."""
-    torch.manual_seed(0)
     parser = Parser(tiny, "small", quirks=("cls-root",)).eval()
-    for parameter in parser.biaffine.parameters():
-        nn.init.normal_(parameter, std=0.2)
-    assert parser.biaffine.root is None
     sentences = [chain(words).forms for words in (4, 1, 30, 7)]
-    encoded = EncodedSentences.of(parser, sentences)
+    encoded, order = EncodedSentences.of(parser, sentences), [3, 2, 0, 1]
     assert np.diff(encoded.window_starts).max() > 1
-    batch = encoded.batch(np.array([3, 2, 0, 1]))
-    trees = parser.biaffine.trees(parser(batch), batch.real)
-    for row, index in enumerate((3, 2, 0, 1)):
-        alone = encoded.batch(np.array([index]))
-        window = alone.batch.ids[:1, : encoded.windows.pieces.lengths[encoded.window_starts[index]]]
-        first = tiny.backbone(input_ids=window)
-        own = Biaffine(32, "small").eval()
-        own.load_state_dict(parser.biaffine.state_dict() | {"root": first.last_hidden_state[0, 0]})
-        (tree,) = own.trees(parser(alone)[:, 1:], alone.real)
-        assert trees[row] == tree
-    assert len({tree.heads.index(0) for tree in trees}) > 1
+    batch = encoded.batch(np.array(order))
+    states = parser(batch)
+    own = Biaffine(32, "small").eval()
+    for row, index in enumerate(order):
+        window, n = int(encoded.window_starts[index]), len(sentences[index])
+        first = tiny.backbone(input_ids=encoded.windows.pieces.batch(np.array([window])).ids).last_hidden_state[0, 0]
+        torch.testing.assert_close(states[row, 0], first, atol=1e-5, rtol=0)
+        own.load_state_dict(parser.biaffine.state_dict() | {"root": first})
+        alone, read = batch.real[row : row + 1, :n], states[row : row + 1, : n + 1]
+        theirs, ours = own(read[:, 1:], alone), parser.biaffine(read, alone)
+        torch.testing.assert_close(ours.scores, theirs.scores, atol=1e-4, rtol=1e-4)
+
+
+def test_a_root_that_no_sentence_begins_with_is_refused(encoder):
+    bare = copy.deepcopy(encoder.tokenizer)
+    bare._tokenizer.post_processor = None
+    with pytest.raises(InputError, match=r"quirk cls-root: .* begins no sentence with a token such as"):
+        Parser(replace(encoder, tokenizer=bare), "small", quirks=("cls-root",))
 
 
 def trees_of(n):

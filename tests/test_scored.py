@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from babelscope.steps import Evaluate
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from babelscope.world import World
+from babelscope.world.world import VERSION
 
 pytestmark = pytest.mark.usefixtures("in_process")
 SIZES = {"train": 30, "dev": 5, "test": 40}
@@ -130,6 +132,19 @@ def test_types_of_entities_count_as_in_training(tmp_path, monkeypatch, encoder_f
     export(store, step.model.key, tmp_path / "named")
     for source in (step.model.key, str(tmp_path / "named")):
         assert equal(score(store, source, "masakhaner2:wol").scores, store.rows(step.key))
+
+
+def test_a_model_of_another_version_of_the_world_is_not_scored_in_this_one(ran, tmp_path):
+    store, steps = ran
+    step = next(each for name, each in steps.items() if "pos world:qaa" in name and "bilstm" not in name)
+    export(store, step.model.key, tmp_path / "tagger")
+    file = tmp_path / "tagger" / "babelscope.json"
+    record = json.loads(file.read_text())
+    assert record["training_data"] == {"world_seed": 3, "world_version": VERSION, "entity_types": {}}
+    record["training_data"]["world_version"] = VERSION + 1
+    file.write_text(json.dumps(record))
+    with pytest.raises(InputError, match=f"learned in version {VERSION + 1} of the artificial world, and this"):
+        score(store, str(tmp_path / "tagger"), "world:qaa")
 
 
 def test_of_the_world_500_are_scored(ran, monkeypatch):

@@ -43,6 +43,8 @@ SCRIPTS = {
     "uyghur-published": "Arab",
     "sorani-published": "Arab",
     "cyrillic": "Cyrl",
+    "cyrillic-published": "Cyrl",
+    "georgian-published": "Geor",
     "georgian": "Geor",
     "greek": "Grek",
     "mari": "Cyrl",
@@ -80,8 +82,10 @@ CONLLU = """# sent_id = 1
         # The Kurdish alphabet of Hawar (1932), without the short i, which Sorani does not write.
         ("sorani", "ئازادی ڕۆژ یەک دوو چوار", "azadî roj yek dû çwar"),
         ("sorani", "هەولێر خوێندن گەورە شەو", "hewlêr xwêndn gewre şew"),
-        # Code of Muller et al. (2021), which leaves punctuation as it is.
-        ("uyghur-published", "ئۇيغۇر تىلى، ياخشىمۇ؟", "uyğur tili، yaxşimu؟"),
+        # Code of Muller et al. (2021), and the package transliterate that it calls.
+        ("uyghur-published", "ئۇيغۇر تىلى، ياخشىمۇ؟ ۲۰", "uyğur tili, yaxşimu? 20"),
+        ("cyrillic-published", "Щука хэлэн юм хүн ёһо йылме шӱдӧ еҥ", "Schuka helen jum hүn eһo jylme shӱdӧ eҥ"),
+        ("georgian-published", "საქართველო ქართული წყალი ჭხ", "saqartvelo qartuli tsyali ch'kh"),
         ("uyghur-published", "قىز كىچىك ئېيىق ئۆڭكۈر", "qiz kiçik ëyiq öngkür"),
         ("sorani-published", "کوردی دەوڵەت سوور ڕۆژ جوان", "kwrdy dewlet sûr řoj vwân"),
         # Mari in the transcription of Uralic studies.

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from babelscope.studies.protocols import Line, groups, studies_with_paper
-from babelscope.studies.published_numbers import sources
+from babelscope.studies.published_numbers import origins
 from babelscope.studies.training_sizes import Size, sizes
 
 INTRODUCTION = """\
 # Protocols
 
 How the papers trained, and how the profile `@paper` of each study does. This page is written by the code, from what the
-studies declare and from three tables of published values, `protocols.csv`, `training_examples.csv` and `sources.csv` in
-`src/babelscope/studies/published/`. A test fails where a declared value differs from a published one without a reason.
+studies declare and from tables in `src/babelscope/studies/published/`: `protocols.csv` and `training_examples.csv` have
+what is published, `origins.csv` where the published numbers of reports are from. A test fails where a declared value
+differs from a published one without a reason.
 
 *Where* names the paper's section, table or appendix, or its published code. A setting of which nothing is found in
 either is *not stated*; then the page says what is taken, and why. Steps are those of the optimizer: an epoch of n
@@ -46,9 +47,9 @@ def _study(name: str) -> Iterator[str]:
     yield _sizes(known)
     if unknown:
         yield f"Without a published number of examples: {_names(unknown)}.\n"
-    if published := sources(name):
+    if published := origins(name):
         yield "Published numbers, which stand beside the study's own in its report:\n"
-        cells = [(source.what, f"{source.numbers}", source.where) for source in published]
+        cells = [(origin.what, f"{origin.how_many}", origin.where) for origin in published]
         yield _table(("numbers", "how many", "where"), cells)
 
 

@@ -28,8 +28,8 @@ from babelscope.world.world import VERSION
 Change = Callable[[str], str]
 """From a text to the same text in other letters."""
 TABLES = (
-    "buckwalter", "cyrillic", "georgian", "greek", "mari", "mingrelian", "sorani", "sorani-published", "uyghur",
-    "uyghur-published",
+    "buckwalter", "cyrillic", "cyrillic-published", "georgian", "georgian-published", "greek", "mari", "mingrelian",
+    "sorani", "sorani-published", "uyghur", "uyghur-published",
 )  # fmt: skip
 """Tables that come with the package."""
 PERMUTE = "+permute:"

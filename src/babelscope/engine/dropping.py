@@ -1,4 +1,4 @@
-"""Weights that a store does without: a result keeps its rows, and its manifest says what was dropped (`dropped`)."""
+"""Weights that a store does without: a result keeps its rows, and its manifest says what was dropped (`put_back`)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rich.filesize import decimal
 from babelscope.core.crash import crash_point
 from babelscope.core.errors import DroppedError, InputError, StoreError
 from babelscope.engine.disk import explained
-from babelscope.engine.dropped import NOTES, dropped
 from babelscope.engine.manifest import DROPPED, read_manifest, replace_manifest
+from babelscope.engine.put_back import NOTES, dropped
 
 if TYPE_CHECKING:
     from babelscope.engine.store import Store

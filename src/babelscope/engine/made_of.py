@@ -20,7 +20,7 @@ MADE_OF = "made of"
 
 
 class Kept(Protocol):
-    """What is asked of a store."""
+    """A store, as far as it is needed here."""
 
     address: str
 

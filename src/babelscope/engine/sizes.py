@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from babelscope.core.step import STEPS
-from babelscope.engine.dropped import dropped
+from babelscope.engine.put_back import dropped
 from babelscope.engine.store import Store
 
 WEIGHTS = ".safetensors"

@@ -32,7 +32,6 @@ from babelscope.core.errors import DamagedResult, StoreError
 from babelscope.core.row import Row
 from babelscope.engine.claims import Locks
 from babelscope.engine.disk import bytes_in, explained, move_folder, names_in, verify
-from babelscope.engine.dropped import dropped, put_back
 from babelscope.engine.environment import environment_of, note_environment, this_environment
 from babelscope.engine.index import Index, doubted, doubted_in, forget_doubts, look_at
 from babelscope.engine.journal import DIGEST, ROWS, Journal, published_rows
@@ -42,6 +41,7 @@ from babelscope.engine.manifest import MANIFEST, check_files, read_manifest, wri
 from babelscope.engine.mark import PARTS, is_shelved, refuse_foreign, write_mark
 from babelscope.engine.old_rows import upgraded
 from babelscope.engine.plans import Plans
+from babelscope.engine.put_back import dropped, put_back
 
 
 class Store:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from babelscope.corpora.datasets import Dataset
     from babelscope.corpora.unlabelled import Document
     from babelscope.steps import EncoderStep
-    from babelscope.tasks.design import EncoderModel, ReadAs, TaskModel
+    from babelscope.tasks.design import EncoderModel, TaskModel, TrainingData
 
 
 class FinishedSteps:
@@ -212,7 +212,7 @@ def _load(step: Tune | Evaluate, store: Store) -> TaskModel:
     results = FinishedSteps(store)
     model = step.built(results) if isinstance(step, Evaluate) else step.model(results)
     tuned = _tuned(step)
-    model.read_as = _read_as_in(tuned.train)
+    model.training_data = _training_data(tuned.train)
     if not isinstance(tuned.encoder, Recurrent):
         config = cast("EncoderModel", model).encoder.model.config
         now = [TunedOn(tuned.task.name, data.name, data.language)._asdict() for data in tuned.train]
@@ -220,13 +220,17 @@ def _load(step: Tune | Evaluate, store: Store) -> TaskModel:
     return model
 
 
-def _read_as_in(train: Sequence[Dataset]) -> ReadAs:
+def _training_data(train: Sequence[Dataset]) -> TrainingData:
     from babelscope.corpora.datasets import WorldData
-    from babelscope.tasks.design import ReadAs
+    from babelscope.tasks.design import TrainingData
 
-    seeds = [data.seed for data in train if isinstance(data, WorldData)]
+    worlds = [data for data in train if isinstance(data, WorldData)]
     types = [data.entity_types for data in train if not isinstance(data, WorldData)]
-    return ReadAs(world_seed=seeds[0] if seeds else 0, entity_types=dict(types[0]) if types else {})
+    return TrainingData(
+        world_seed=worlds[0].seed if worlds else None,
+        world_version=worlds[0].world_version if worlds else None,
+        entity_types=dict(types[0]) if types else {},
+    )
 
 
 def _brought_in(step: Tune | Evaluate, store: Store) -> Iterator[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from babelscope.core.errors import InputError
 from babelscope.core.intervals import Interval
 from babelscope.corpora.datasets import WORLD_PREFIX, Dataset, WorldData, find, find_file, limited
 from babelscope.encoders.own_vocabulary import check_own
@@ -13,6 +14,7 @@ from babelscope.engine.trained import reads_first, trained_model
 from babelscope.report.words import in_words
 from babelscope.tasks.kinds import kind_of
 from babelscope.world import LANGUAGES
+from babelscope.world.world import VERSION
 
 if TYPE_CHECKING:
     from babelscope.tasks.design import TaskModel
@@ -72,10 +74,15 @@ def score(store: Store, source: str, name: str, examples: int | None = None) -> 
 
 def _data(model: TaskModel, name: str, examples: int | None) -> Dataset:
     """The test split, read as what the model learned by was."""
-    task, read_as = model.design.task, model.read_as
+    task, learned = model.design.task, model.training_data
     if name.startswith(WORLD_PREFIX) or name in LANGUAGES:
-        return find(task, name, "test", examples or OF_THE_WORLD, read_as.world_seed)
-    data = find_file(task, name, "test", examples, read_as.entity_types)
+        if learned.world_version not in (None, VERSION):
+            raise InputError(
+                f"{name}: the model learned in version {learned.world_version} of the artificial world, and this "
+                f"Babelscope makes version {VERSION}; train the model again"
+            )
+        return find(task, name, "test", examples or OF_THE_WORLD, learned.world_seed or 0)
+    data = find_file(task, name, "test", examples, learned.entity_types)
     return limited(data, model.design.entity_types) if model.design.entity_types else data
 
 

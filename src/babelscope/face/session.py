@@ -60,7 +60,7 @@ def address_of(given: str) -> str:
             f"./{given}"
         )
     if mark:
-        from babelscope.engine.sharing.addresses import is_remote  # half a second, which no shell waits for
+        from babelscope.engine.sharing.addresses import is_remote
 
         if not is_remote(given):  # without the rest, which may hold a password
             raise InputError(f"{scheme}://: no such stores; give a folder, file://FOLDER or s3://BUCKET/FOLDER")

@@ -13,7 +13,7 @@ from babelscope.engine.progress import language_labels
 from babelscope.report.model import Contrasted, Report
 from babelscope.report.used import Used
 from babelscope.steps.plan import Plan
-from babelscope.studies.published_numbers import published_rows, sources
+from babelscope.studies.published_numbers import origins, published_rows
 from babelscope.study.declare import Contrast, Study, dump_study
 from babelscope.study.encoders import Adaptation, BringingIn, Pretraining
 from babelscope.study.verdicts import ADAPTED, SCRATCH, brought_in_by
@@ -76,7 +76,7 @@ def report_of(
 
 def _published(study: str) -> dict[str, str]:
     """Where its published numbers are from."""
-    told = "; ".join(f"{source.what}: {source.where}" for source in sources(study))
+    told = "; ".join(f"{origin.what}: {origin.where}" for origin in origins(study))
     return {"published numbers": told} if told else {}
 
 

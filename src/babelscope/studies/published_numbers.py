@@ -1,8 +1,8 @@
 """Published numbers that stand beside a study's own, and where each of them is from.
 
-`published/STUDY.csv` has the numbers, in columns as rows have them. `published/sources.csv` says where they are from: a
-line names a study, and what rows it is about by some of their columns (`*` stands for anything). Where several lines
-are about a row, the last counts.
+`published/numbers/STUDY.csv` has the numbers, in columns as rows have them. `published/origins.csv` says where they are
+from: a line names a study, and what rows it is about by some of their columns (`*` stands for anything). Where several
+lines are about a row, the last counts.
 """
 
 from __future__ import annotations
@@ -19,18 +19,17 @@ from babelscope.core.errors import InputError
 from babelscope.core.row import Row
 
 PATTERNS = ("kind", "encoder", "surgery", "schedule", "measure")
-"""Columns of `sources.csv` that say which rows a line is about."""
+"""Columns of `origins.csv` that say which rows a line is about."""
 
 
-class Source(NamedTuple):
+class Origin(NamedTuple):
     """Where some published numbers are from."""
 
     what: str
     """The numbers, in words."""
     where: str
     """The paper's table, figure or section, or a file of its published code."""
-    numbers: int
-    """How many there are."""
+    how_many: int
 
 
 def published_rows(study: str) -> list[Row]:
@@ -38,19 +37,19 @@ def published_rows(study: str) -> list[Row]:
     name = study.partition("@")[0]
     return [
         Row(study=study, **{column: _typed(column, text) for column, text in line.items() if text})
-        for line in _lines(f"{name}.csv")
+        for line in _lines(f"numbers/{name}.csv")
     ]
 
 
-def sources(study: str) -> list[Source]:
-    """Where the published numbers of a study are from, as `sources.csv` lists it.
+def origins(study: str) -> list[Origin]:
+    """Where the published numbers of a study are from, as `origins.csv` lists it.
 
     Raises:
         InputError: it is not said of one of them.
     """
-    lines = [line for line in _lines("sources.csv") if line["study"] == study.partition("@")[0]]
+    lines = [line for line in _lines("origins.csv") if line["study"] == study.partition("@")[0]]
     counts = Counter(_line_about(row, lines) for row in published_rows(study))
-    return [Source(line["what"], line["where"], counts[number]) for number, line in enumerate(lines)]
+    return [Origin(line["what"], line["where"], counts[number]) for number, line in enumerate(lines)]
 
 
 def _line_about(row: Row, lines: Sequence[Mapping[str, str]]) -> int:
@@ -60,7 +59,7 @@ def _line_about(row: Row, lines: Sequence[Mapping[str, str]]) -> int:
         if all(fnmatchcase(str(getattr(row, column) or ""), line[column]) for column in PATTERNS)
     ]
     if not about:
-        raise InputError(f"published/sources.csv does not say where this number of {row.study} is from: {row}")
+        raise InputError(f"published/origins.csv does not say where this number of {row.study} is from: {row}")
     return about[-1]
 
 

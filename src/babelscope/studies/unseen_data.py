@@ -111,8 +111,11 @@ RESOURCES = {
     "ckb": Resources(None, "wikiann:ckb", "sorani", "ckb-Arab", "ckb", 380_000),
 }
 """The fifteen languages that the slides list, in their order (they count seventeen)."""
-PUBLISHED_LETTERS = {"uyghur": "uyghur-published", "sorani": "sorani-published"}
-"""Where the authors' code writes other Latin letters than the table does."""
+PUBLISHED_LETTERS = {
+    "cyrillic": "cyrillic-published", "mari": "cyrillic-published", "mingrelian": "georgian-published",
+    "sorani": "sorani-published", "uyghur": "uyghur-published",
+}  # fmt: skip
+"""Table -> the one with the letters of the authors' code, where these are others."""
 FEW_ENTITIES = ("fo", "xmf", "mt", "mhr", "ug", "sd")
 """Languages that WikiAnn has 100 sentences of to train on."""
 CONTROLS = {"ar": "buckwalter", "ru": "cyrillic", "ja": "kana"}
@@ -167,7 +170,7 @@ def published_language(code: str, text: str | None) -> Language:
         InputError: there is no raw text of it.
     """
     if code in CONTROLS:
-        return Language(code, _data(None, f"{WIKIANN}{code}"), None, _letters(CONTROLS[code]))
+        return Language(code, _data(None, f"{WIKIANN}{code}"), None, _published_letters(CONTROLS[code]))
     if code not in RESOURCES:
         return real_language(code, text)
     known = RESOURCES[code]
@@ -177,7 +180,7 @@ def published_language(code: str, text: str | None) -> Language:
     own = text or f"wikipedia:{known.wikipedia}"
     small = code in FEW_ENTITIES
     labelled: dict[TaskName, int] = {"pos": known.trained, "parsing": known.trained} | ({"ner": 100} if small else {})
-    letters = _letters(known.letters and PUBLISHED_LETTERS.get(known.letters, known.letters))
+    letters = _published_letters(known.letters)
     return Language(code, _data(treebank, known.entities), own, letters, labelled, known.sentences)
 
 
@@ -227,6 +230,10 @@ def _lacks_text(code: str) -> str:
 def _data(treebank: str | None, entities: str | None) -> dict[TaskName, str]:
     trees: dict[TaskName, str] = {"pos": treebank, "parsing": treebank} if treebank else {}
     return trees | ({"ner": entities} if entities else {})
+
+
+def _published_letters(table: str | None) -> tuple[str, ...]:
+    return _letters(table and PUBLISHED_LETTERS.get(table, table))
 
 
 def _letters(table: str | None) -> tuple[str, ...]:

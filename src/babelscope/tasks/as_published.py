@@ -37,7 +37,7 @@ OF_TREES: dict[str, str] = OF_WORDS | {
     "the weights of arcs a tenth as large as they are else, and it scores a relation from both words of its arc "
     "together, without terms of one of them alone; `align-then-predict` with orthogonal layers, all dropout after them "
     "and none before",
-    "cls-root": "the root is the state of a sentence's first token, `[CLS]`, and no learned vector",
+    "cls-root": "the root is the state of `[CLS]`, with which a sentence begins, and no learned vector",
     "self-arcs": "a word as its own head shares in the probability of its heads, though no tree has such an arc",
     "unscored-root": "arcs from the root have no score and count in no loss of heads: the tree hangs on it where the "
     "other arcs are best",

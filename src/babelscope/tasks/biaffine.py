@@ -131,7 +131,7 @@ class Biaffine(nn.Module):
         """Mean cross-entropy of the words' heads plus that of the relations of their gold arcs.
 
         Args:
-            states: [sentences, words, hidden].
+            states: as of `forward`.
             real: [sentences, words], bool.
             heads: [sentences, words], int64: gold heads, 0 the root; `NONE` where padded.
             relations: [sentences, words], int64: gold classes; `NONE` where padded.

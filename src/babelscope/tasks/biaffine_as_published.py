@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, pad
 
+from babelscope.core.errors import InputError
 from babelscope.core.examples import DEPREL
+from babelscope.encoders.load import Encoder
+from babelscope.encoders.pieces import Frame
 from babelscope.tasks.as_published import OF_TREES, OF_WORDS
 from babelscope.tasks.biaffine import NONE, Arcs, Biaffine, best_trees, relations_to
 
@@ -32,6 +35,13 @@ def scorer(hidden: int, shape: str | None, quirks: Collection[str]) -> Biaffine:
 def drops_after_layers(shape: str | None, quirks: Collection[str]) -> bool:
     """Whether all dropout is after the layers of the scorer, and none before the head."""
     return shape == _MULLER and "published-scorer" in quirks
+
+
+def check_root(quirks: Collection[str], encoder: Encoder) -> None:
+    """Refuse an encoder whose sentences do not begin with a token for the root, if a quirk asks for one."""
+    if "cls-root" in quirks and not Frame.of(encoder.tokenizer).before:
+        reason = f"the tokenizer of {encoder.name} begins no sentence with a token such as [CLS]"
+        raise InputError(f"quirk cls-root: {reason}; leave the quirk out")
 
 
 class PublishedBiaffine(Biaffine):

@@ -44,11 +44,12 @@ class Design(Declaration):
         super().__init__(**{"task": task, **choices})
 
 
-class ReadAs(Declaration):
-    """How the data that a model learned by were read, which others that it is scored on are read like."""
+class TrainingData(Declaration):
+    """How a model's training data were read. Data that it is scored on are read the same way."""
 
-    world_seed: NonNegativeInt = 0
-    """Of the artificial world."""
+    world_seed: NonNegativeInt | None = None
+    """Of the artificial world that they are of; None: of none, or it is not known."""
+    world_version: int | None = None
     entity_types: dict[str, str] = Field(default={})
     """Of named entities: what a type in a file counts as; `O` for none."""
 
@@ -62,7 +63,7 @@ class TaskModel(ABC):
     def __init__(self, design: Design):
         self.design = design
         """What it was made for."""
-        self.read_as = ReadAs()
+        self.training_data = TrainingData()
 
     @abstractmethod
     def training(self, train: Sequence[Any], dev: Mapping[str, Sequence[Any]]) -> Objective:

@@ -35,7 +35,7 @@ from babelscope.tasks.bilstm.parse import BiLstmParser
 from babelscope.tasks.bilstm.tag import BiLstmTagger
 from babelscope.tasks.bilstm.words import Vocabulary
 from babelscope.tasks.classify import Classifier
-from babelscope.tasks.design import Design, ReadAs, TaskModel
+from babelscope.tasks.design import Design, TaskModel, TrainingData
 from babelscope.tasks.family import labelled_config
 from babelscope.tasks.models import recurrent_model, task_model
 from babelscope.tasks.parse import Parser
@@ -68,7 +68,7 @@ class Record(Declaration):
     format: Literal[1] = 1
     babelscope: str
     design: Design
-    read_as: ReadAs = ReadAs()
+    training_data: TrainingData = TrainingData()
     vocabulary: Vocabulary | None = None
     """Of a model without an encoder."""
 
@@ -115,7 +115,9 @@ def save_model(model: TaskModel, folder: Path) -> None:
     weights = {naming.name(name): weight for name, weight in module.named_parameters()}
     check_finite(weights)
     write_tensors(folder / WEIGHTS, weights, {"format": "pt"})
-    record = Record(babelscope=__version__, design=model.design, read_as=model.read_as, vocabulary=vocabulary)
+    record = Record(
+        babelscope=__version__, design=model.design, training_data=model.training_data, vocabulary=vocabulary
+    )
     (folder / MODEL_FILE).write_text(record.model_dump_json(indent=1, exclude_none=True) + "\n", encoding="utf-8")
 
 
@@ -132,7 +134,7 @@ def load_model(folder: Path) -> TaskModel:
         else:
             model = task_model(load_encoder(folder), record.design)
             naming = _naming(record.design, model.module)
-    model.read_as = record.read_as
+    model.training_data = record.training_data
     _set_weights(model.module, naming, folder / WEIGHTS)
     _check_labels(model.module, folder)
     model.module.eval()

@@ -21,7 +21,7 @@ from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_leng
 from babelscope.encoders.windows import Windows, encode_words
 from babelscope.tasks.attachment import attachment_scores, attachment_shares, universal
 from babelscope.tasks.biaffine import NONE
-from babelscope.tasks.biaffine_as_published import drops_after_layers, scorer
+from babelscope.tasks.biaffine_as_published import check_root, drops_after_layers, scorer
 from babelscope.tasks.tag import first_pieces
 from babelscope.tasks.task import Score
 
@@ -82,13 +82,14 @@ class Parser(nn.Module):
         self.backbone = encoder.backbone
         self.dropout = nn.Dropout(dropout)
         self.biaffine = scorer(encoder.backbone.config.hidden_size, head, self.quirks)
+        check_root(self.quirks, encoder)
         if drops_after_layers(head, self.quirks):
             self.dropout, self.biaffine.dropout = nn.Dropout(0), nn.Dropout(dropout)
 
     def forward(self, words: WordBatch) -> Tensor:
         """[sentences, words, hidden]: the states of words; with the quirk `cls-root` that of the root before them."""
         batch, places = words.batch, words.firsts
-        if "cls-root" in self.quirks:
+        if self.biaffine.root is None:
             places = torch.cat([words.starts[:, None], places], dim=1)
         states = self.backbone(input_ids=batch.ids, attention_mask=batch.attention_mask).last_hidden_state
         chosen = states.flatten(0, 1).index_select(0, places.flatten()).view(*places.shape, -1)
@@ -167,7 +168,7 @@ def sentence_batches(encoded: EncodedSentences, tokens_per_batch: int = EVALUATI
 def read_sentences(
     parser: Any, batches: Iterable[tuple[NDArray[np.int64], Any]]
 ) -> Iterator[tuple[NDArray[np.int64], Any, Tensor]]:
-    """Batch by batch, which sentences there are, what the parser reads of them, and the states of their words."""
+    """Batch by batch, which sentences there are, what the parser reads of them, and the states that it makes."""
     was_training, device = parser.training, parser.biaffine.device
     parser.eval()
     for indices, given in batches:

@@ -7,7 +7,7 @@ A module enters here if it moves, compares or removes results. None of them comp
     results        what is published
     leases         who computes what
     drafts         what another machine goes on from
-    objects        all of these as named bytes: in a folder, or in a `bucket`
+    objects        all of these as named bytes: in a `folder`, or in a `bucket`; which of them, `addresses` tells
     cache          the folder here
     exchange   results from one store to another
     garbage    what a store can do without
