@@ -1,4 +1,7 @@
-"""Weights that a store does without: a result keeps its rows, and its manifest says what was dropped (`put_back`)."""
+"""Weights that a store does without: a result keeps its rows, and its manifest says what was dropped.
+
+How they come back, `put_back` has.
+"""
 
 from __future__ import annotations
 
