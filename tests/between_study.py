@@ -16,7 +16,7 @@ from babelscope.engine.store import Store
 from babelscope.measures.surface import Surface
 from babelscope.steps import Evaluate, Tune
 from babelscope.steps.plan import Plan
-from toy_steps import execute
+from toy_runs import execute
 
 TASK_NAMES = ("pos", "ner", "parsing", "inference", "mlm")
 LANGUAGES = {"a": ["world:qaa"], "b": ["world:qab"], "c": ["world:qaa", "world:qab"]}

@@ -31,7 +31,8 @@ from babelscope.engine.sharing.objects import BUCKET, Objects
 from babelscope.engine.sharing.places import store_at
 from babelscope.engine.sharing.remote import RemoteStore
 from bucket_server import ADDRESS, FaultyWay, bucket, environment
-from toy_steps import Toy, journal, value, wide_plan
+from toy_runs import wide_plan
+from toy_steps import Toy, journal, value
 
 LAPSE, SOON = 1.5, 120
 WIDTH = 3

@@ -24,7 +24,7 @@ KILL_WAIT = 60
 COMMANDS = {
     **{name: f'{__file__} {name} "$@"' for name in ("sbatch", "srun", "scontrol")},
     "dask": '-m distributed.cli.dask_$kind --host 127.0.0.1 "$@"',
-    "babelscope": '-c "import sys, toy_steps; toy_steps.run_as_command(*sys.argv[1:])" "$@"',
+    "babelscope": '-c "import sys, toy_runs; toy_runs.run_as_command(*sys.argv[1:])" "$@"',
 }
 
 

@@ -16,7 +16,7 @@ from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from command_line import declaration, transfer
 from test_bring_in import GERMAN, with_language
-from toy_steps import execute
+from toy_runs import execute
 
 LINES = {"de": 13, "en": 10, "fr": 11}
 TRAINED_ON = {"de": 10, "en": 8, "fr": 9}

@@ -25,7 +25,8 @@ from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
 from command_line import babelscope, declaration, transfer, write_study
 from dask_cluster import ENVIRONMENT, Cluster
-from toy_steps import SOON, Demanding, Gate, Steady, Talkative, Toy, gated_plan, journal, runs, steady_plan, value
+from toy_runs import gated_plan, steady_plan
+from toy_steps import SOON, Demanding, Gate, Steady, Talkative, Toy, journal, runs, value
 
 pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
 
@@ -184,7 +185,7 @@ def test_a_dead_child_is_a_lost_step_and_not_a_lost_worker(
 
 def test_a_killed_client_loses_nothing(dask: Cluster, store: Store, outside: Path, gate: Gate) -> None:
     """What ran goes on, and the next client does not compute it again."""
-    code = "import sys, toy_steps; toy_steps.run_gated(*sys.argv[1:])"
+    code = "import sys, toy_runs; toy_runs.run_gated(*sys.argv[1:])"
     command = [sys.executable, "-c", code, str(outside), str(store.folder), dask.engine]
     with subprocess.Popen(command, env=ENVIRONMENT) as client:
         gate.wait()

@@ -32,7 +32,8 @@ from babelscope.engine.sizes import Taken, sizes
 from babelscope.engine.store import Store
 from babelscope.face.session import complete, with_weights
 from babelscope.steps.plan import Plan
-from toy_steps import Heavy, Refused, Toy, execute, runs, value
+from toy_runs import execute
+from toy_steps import Heavy, Refused, Toy, runs, value
 
 POINTS = ("drop-noted", "dropped", "put-back", "return-noted")
 

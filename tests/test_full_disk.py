@@ -15,7 +15,8 @@ from babelscope.steps import Load, Tune
 from babelscope.steps.plan import Plan
 from babelscope.tuning.settings import Tuning
 from test_forecast import in_float32
-from toy_steps import Filling, Toy, execute, runs
+from toy_runs import execute
+from toy_steps import Filling, Toy, runs
 
 Usage = namedtuple("Usage", "total used free")
 

@@ -19,15 +19,8 @@ from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
 from command_line import HEED_CTRL_C
-from toy_steps import (
-    SOON,
-    Gate,
-    Gated,
-    Steady,
-    gated_plan,
-    journal,
-    runs,
-)
+from toy_runs import gated_plan
+from toy_steps import SOON, Gate, Gated, Steady, journal, runs
 
 
 def test_two_runners_share_the_work(store: Store, outside: Path, gate: Gate) -> None:
@@ -50,7 +43,7 @@ def test_two_runners_share_the_work(store: Store, outside: Path, gate: Gate) -> 
 
 
 def start_runner(outside: Path, store: Store, what: str = "gated") -> subprocess.Popen[bytes]:
-    code = f"{HEED_CTRL_C}import sys, toy_steps; toy_steps.run_{what}(*sys.argv[1:])"
+    code = f"{HEED_CTRL_C}import sys, toy_runs; toy_runs.run_{what}(*sys.argv[1:])"
     return subprocess.Popen(
         [sys.executable, "-c", code, str(outside), str(store.folder)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},

@@ -29,7 +29,7 @@ from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from babelscope.world import World
 from command_line import declaration
-from toy_steps import execute
+from toy_runs import execute
 
 SENTENCES, SHOWN = 12, 6
 CODES = {"English": "qaa", "German": "qab"}

@@ -28,7 +28,8 @@ from babelscope.engine.sharing.places import store_at
 from babelscope.engine.sharing.remote import RemoteStore
 from babelscope.engine.worker import END
 from babelscope.steps.plan import Plan
-from toy_steps import SOON, Resuming, Steady, Toy, execute, flip_a_bit, journal, runs, value, wide_plan
+from toy_runs import execute, wide_plan
+from toy_steps import SOON, Resuming, Steady, Toy, flip_a_bit, journal, runs, value
 
 Machine = Callable[[str], RemoteStore]
 """A machine by its name: what it sees of one store, with a folder of its own."""

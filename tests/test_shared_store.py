@@ -18,7 +18,8 @@ from babelscope.engine.run import run_plan
 from babelscope.engine.sharing.addresses import objects_at
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
-from toy_steps import Resuming, Toy, execute, journal, value
+from toy_runs import execute
+from toy_steps import Resuming, Toy, journal, value
 
 ROWS = [Row("loss", 1 / 3, step=1), Row("loss", 1 / 7, step=2)]
 

@@ -27,7 +27,8 @@ from babelscope.engine.sharing.garbage import garbage, remove
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
 from command_line import babelscope
-from toy_steps import Faulty, Toy, execute, flip_a_bit
+from toy_runs import execute
+from toy_steps import Faulty, Toy, flip_a_bit
 
 KEY, OTHER = "ab" * 32, "cd" * 32
 

@@ -44,7 +44,8 @@ from between_study import (
     trained,
 )
 from command_line import SOON, babelscope, write_study
-from toy_steps import execute, note
+from toy_runs import execute
+from toy_steps import note
 
 pytestmark = pytest.mark.usefixtures("in_process")
 

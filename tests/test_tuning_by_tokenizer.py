@@ -29,7 +29,7 @@ from babelscope.tasks.quirky import QuirkyHeldOut, with_quirks
 from babelscope.tuning.language import learn_language
 from babelscope.tuning.settings import Tuning
 from test_reading import bilingual, examples, made, plain  # noqa: F401
-from toy_steps import execute
+from toy_runs import execute
 
 TASKS = [("pos", {}), ("parsing", {}), ("acceptability", {}), ("mlm", {})]
 tasks = pytest.mark.parametrize(("task", "choices"), TASKS)

@@ -24,7 +24,7 @@ from babelscope.steps.plan import Plan
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import load_study
 from command_line import SOON, babelscope, write_study
-from toy_steps import execute
+from toy_runs import execute
 
 STUDY = {
     "name": "watched",

@@ -9,7 +9,6 @@ import signal
 import sys
 import time
 from collections import Counter
-from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import ClassVar
 
@@ -18,11 +17,6 @@ from safetensors import SafetensorError
 from babelscope.core.errors import InputError, NoMemoryError, OtherRunError
 from babelscope.core.row import Row
 from babelscope.core.step import Interrupted, Needs, Step, Workspace
-from babelscope.engine.run import run_plan
-from babelscope.engine.store import Store
-from babelscope.engine.worker import attempt
-from babelscope.face.session import Engine
-from babelscope.steps.plan import Plan
 
 SOON = 60
 """Seconds after which a test gives up; none of them waits that long unless something is wrong."""
@@ -236,61 +230,6 @@ class Gated(Toy):
         Path(self.outside, "started").write_text(f"{os.getpid()}\n")
         with Path(self.outside, "gate").open() as gate:
             gate.readline()
-
-
-def gated_plan(outside: str) -> Plan:
-    """A chain with a gate in its middle, and a step beside it."""
-    first = Toy(name="first", outside=outside)
-    gated = Gated(name="gated", outside=outside, left=first)
-    return Plan.of([Toy(name="last", outside=outside, left=gated), Toy(name="beside", outside=outside, left=first)])
-
-
-def run_gated(outside: str, store: str, scheduler: str | None = None) -> None:
-    """What a test starts in a process of its own, to kill it."""
-    _run(gated_plan(outside), store, scheduler)
-
-
-def run_steady(outside: str, store: str) -> None:
-    """Likewise."""
-    _run(Plan.of([Steady(name="steady", outside=outside)]), store)
-
-
-def steady_plan(outside: str) -> Plan:
-    """A long step between short ones."""
-    steady = Steady(name="steady", outside=outside, left=Toy(name="first", outside=outside))
-    return Plan.of([Toy(name="last", outside=outside, left=steady), Toy(name="beside", outside=outside)])
-
-
-def run_as_command(run: str, outside: str, store: str, engine: str, scheduler: str) -> None:
-    """In place of `babelscope run STUDY --engine dask:FILE`."""
-    assert (run, engine) == ("run", "--engine")
-    _run(steady_plan(outside), store, scheduler)
-
-
-def wide_plan(outside: str, width: int = 3) -> Plan:
-    """So many steps, and as many that read one of them each."""
-    first = [Slow(name=f"first {number}", outside=outside) for number in range(width)]
-    return Plan.of(Toy(name=f"{step.name}, read", outside=outside, left=step) for step in first)
-
-
-def _run(plan: Plan, store: str, scheduler: str | None = None) -> None:
-    engine = Engine(scheduler) if scheduler else Engine(jobs=2)
-    try:
-        run_plan(plan, Store(store), crew=engine.crew(Store(store), plan.steps.values()))
-    except KeyboardInterrupt:
-        sys.exit(130)
-
-
-class Deaf:
-    """In place of the pipe to a runner."""
-
-    def send(self, event: object) -> None:
-        pass
-
-
-def execute(step: Step, store: Store) -> object:
-    """Compute a step in this process."""
-    return attempt(step.key, ForkingPickler.dumps(step), store, Deaf())
 
 
 def journal(outside: Path) -> list[str]:
