@@ -14,6 +14,7 @@ import pytest
 from babelscope.core.errors import StudyError
 from babelscope.studies import find_study, protocols
 from babelscope.studies.protocols import Line, Training, compared, groups, paper_study, settings, trainings
+from babelscope.studies.published_numbers import read_table
 from babelscope.studies.training_sizes import reads, sizes
 from babelscope.tuning.batches import Order
 from babelscope.tuning.settings import Tuning
@@ -38,7 +39,7 @@ def test_nothing_differs_without_a_reason_and_no_reason_stands_where_nothing_dif
 
 def test_every_published_setting_is_one_of_a_training():
     declared = {name: list(trainings(paper_study(name))) for name in STUDIES}
-    for line in protocols.read_table("protocols"):
+    for line in read_table("protocols"):
         assert None not in line and None not in line.values(), line
         for pattern in line["study"].split():
             of_study = [training for name in fnmatch.filter(STUDIES, pattern) for training in declared[name]]
@@ -48,7 +49,7 @@ def test_every_published_setting_is_one_of_a_training():
 
 def test_every_published_number_of_examples_is_of_data_that_a_study_reads():
     declared = {name: {training: each.data for training, each in reads(paper_study(name)).items()} for name in STUDIES}
-    for line in protocols.read_table("training_examples"):
+    for line in read_table("training_examples"):
         for name in line["study"].split():
             named = [
                 data for training, data in declared[name].items() if fnmatch.fnmatchcase(training, line["training"])

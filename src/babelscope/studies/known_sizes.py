@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 
 from babelscope.corpora.sources import Split
-from babelscope.studies.protocols import read_table
+from babelscope.studies.published_numbers import read_table
 from babelscope.studies.unseen_data import labelled_sizes
 
 

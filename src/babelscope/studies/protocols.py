@@ -8,16 +8,14 @@ value, or nothing is stated.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
 from babelscope.core.errors import StudyError
 from babelscope.core.tasks import MASKING_RATE
 from babelscope.studies import STUDIES, find_study
+from babelscope.studies.published_numbers import read_table
 from babelscope.study.declare import Study, Transfer
 from babelscope.study.encoders import Adaptation, Pretraining
 from babelscope.tasks.design import TEXT_HEADS
@@ -228,10 +226,3 @@ def groups(name: str) -> dict[tuple[Line, ...], list[str]]:
     for training in trainings(paper_study(name)):
         found.setdefault(tuple(compared(name, training)), []).append(training.name)
     return found
-
-
-@cache
-def read_table(name: str) -> tuple[dict[str, str], ...]:
-    """The lines of a table of the folder `published`, by column."""
-    table = files("babelscope.studies") / "published" / f"{name}.csv"
-    return tuple(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))

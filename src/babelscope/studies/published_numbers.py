@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any, NamedTuple
 
 from babelscope.core.errors import InputError
@@ -34,10 +35,10 @@ class Origin(NamedTuple):
 
 def published_rows(study: str) -> list[Row]:
     """The published numbers of a study, in any of its profiles; none for most studies."""
-    name = study.partition("@")[0]
+    numbers = f"numbers/{study.partition('@')[0]}"
     return [
         Row(study=study, **{column: _typed(column, text) for column, text in line.items() if text})
-        for line in _lines(f"numbers/{name}.csv")
+        for line in (read_table(numbers) if _table(numbers).is_file() else ())
     ]
 
 
@@ -47,7 +48,7 @@ def origins(study: str) -> list[Origin]:
     Raises:
         InputError: it is not said of one of them.
     """
-    lines = [line for line in _lines("origins.csv") if line["study"] == study.partition("@")[0]]
+    lines = [line for line in read_table("origins") if line["study"] == study.partition("@")[0]]
     counts = Counter(_line_about(row, lines) for row in published_rows(study))
     return [Origin(line["what"], line["where"], counts[number]) for number, line in enumerate(lines)]
 
@@ -64,11 +65,13 @@ def _line_about(row: Row, lines: Sequence[Mapping[str, str]]) -> int:
 
 
 @cache
-def _lines(name: str) -> tuple[dict[str, str], ...]:
-    table = files("babelscope.studies") / "published" / name
-    if not table.is_file():
-        return ()
-    return tuple(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+def read_table(name: str) -> tuple[dict[str, str], ...]:
+    """The lines of a table of the folder `published`, by column."""
+    return tuple(csv.DictReader(_table(name).read_text(encoding="utf-8").splitlines()))
+
+
+def _table(name: str) -> Traversable:
+    return files("babelscope.studies") / "published" / f"{name}.csv"
 
 
 def _typed(column: str, text: str) -> Any:

@@ -11,7 +11,8 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from babelscope.corpora.letters import split_name
-from babelscope.studies.protocols import is_about, made_encoders, paper_study, read_table
+from babelscope.studies.protocols import is_about, made_encoders, paper_study
+from babelscope.studies.published_numbers import read_table
 from babelscope.studies.unseen_data import labelled_sizes
 from babelscope.study.declare import Study
 from babelscope.tuning.settings import Tuning
