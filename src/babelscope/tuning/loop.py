@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import math
 import os
-import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from babelscope.core.crash import crash_point, crashes
+from babelscope.core.crash import crash_point
 from babelscope.core.devices import check_device
 from babelscope.core.errors import DivergedError, InputError
 from babelscope.core.hashing import digest
 from babelscope.core.keyed import keyed_fields
 from babelscope.core.seeds import derive_seed
-from babelscope.core.step import Interrupted
 from babelscope.encoders.masks import masks_unread
 from babelscope.encoders.pieces import EVALUATION_TOKENS
 from babelscope.encoders.written import check_finite
@@ -52,24 +50,13 @@ from babelscope.tuning.losses import Losses
 from babelscope.tuning.memory import Portion, portions, recomputing
 from babelscope.tuning.optimizer import adamw
 from babelscope.tuning.prefix import StateMemo, recalling
+from babelscope.tuning.saving import Saving
 from babelscope.tuning.schedule import Schedule
 from babelscope.tuning.settings import Tuning
+from babelscope.tuning.watch import Watch, watching
 
 Progress = Callable[..., None]
 """Called as `progress(done, total, loss=...)` after each step."""
-
-
-class Watch(Protocol):
-    """Looks at a model while it is trained."""
-
-    def resume(self, step: int) -> None:
-        """The run goes on after this step (0: it begins); what was observed later is observed again."""
-
-    def due(self, step: int, total: int) -> bool:
-        """Whether to observe after this step of 1..total."""
-
-    def observe(self, step: int, model: nn.Module) -> None:
-        """The model after this step (0: before the first), in evaluation mode and without gradients."""
 
 
 @dataclass(frozen=True)
@@ -129,10 +116,10 @@ def tune(
         optimizer = adamw(part.flats, part.rules, tuning)
         run = _run_digest(task, tuning, seed, schedule, folder)
         state = load_checkpoint(checkpoint, best, model, optimizer, run)
-        saved_at = time.monotonic()
-        descent = Descent(model, task, tuning, part, optimizer, drop, seed, total)
         losses = Losses(state, total, tuning)
-        look = _watching(watch, state.step, total, model, part, paused, losses)
+        descent = Descent(model, task, tuning, part, optimizer, drop, seed, total)
+        saving = Saving(partial(_save, checkpoint, model, optimizer, state, losses), checkpoint_seconds)
+        look = watching(watch, state.step, total, model, part, paused, losses)
         turns = islice(enumerate(order.turns(), 1), state.step, None)
         for (step, turn), batch in made_ahead(turns, partial(_batch, task, tuning, seed), tuning.device):
             losses.add(step, descent.step(step, batch))
@@ -141,25 +128,28 @@ def tune(
                 losses.read()
                 if _validate(model, task, state, part, step == total):
                     write_weights(best, merged_weights(model), run)
-                if tuning.patience is not None and state.without_best >= tuning.patience:
+                if _out_of_patience(state, tuning):
                     look(step, ends=True)
                     break
-            if time.monotonic() - saved_at >= checkpoint_seconds or crashes():
-                losses.read()
-                save_checkpoint(checkpoint, model, optimizer, state)
-                saved_at = time.monotonic()
-            try:
+            saving.if_due()
+            with saving.if_interrupted():
                 progress(step, total, loss=losses.last)
-            except Interrupted:
-                losses.read()
-                save_checkpoint(checkpoint, model, optimizer, state)
-                raise
             crash_point("training-step")
 
         if state.best_step != state.step:
             check_finite(merged_weights(model))  # no loss has told of the last step
     _finish(model, checkpoint, best, run)
     return History(state.points, state.best_step, state.step, total)
+
+
+def _save(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, state: State, losses: Losses) -> None:
+    losses.read()
+    save_checkpoint(path, model, optimizer, state)
+
+
+def _out_of_patience(state: State, tuning: Tuning) -> bool:
+    """Whether as many validations as it takes to stop early have passed since the best one."""
+    return tuning.patience is not None and state.without_best >= tuning.patience
 
 
 def _as_graphs(tuning: Tuning, schedule: Schedule | None) -> bool:
@@ -203,47 +193,6 @@ def _validate(model: nn.Module, task: Objective, state: State, part: TrainedPart
         return True
     state.without_best += 1
     return False
-
-
-class Look(Protocol):
-    """Shows the model to a watch after a step that it wants; where the run `ends` early, after one that it does not."""
-
-    def __call__(self, step: int, ends: bool = False) -> None:
-        """After a step."""
-
-
-def _watching(
-    watch: Watch | None,
-    start: int,
-    total: int,
-    model: nn.Module,
-    part: TrainedPart,
-    paused: Callable[[], AbstractContextManager[None]],
-    losses: Losses,
-) -> Look:
-    """What shows the model to the watch, which has seen it at the start by then; nothing without a watch."""
-
-    def look(step: int, ends: bool = False) -> None:
-        if watch is not None and watch.due(step, total) != ends:
-            losses.read()
-            _observe(watch, model, part, paused, step)
-
-    if watch is not None:
-        watch.resume(start)
-        if start == 0:
-            _observe(watch, model, part, paused, 0)
-    return look
-
-
-@torch.no_grad()
-def _observe(
-    watch: Watch, model: nn.Module, part: TrainedPart, paused: Callable[[], AbstractContextManager[None]], step: int
-) -> None:
-    """Show the whole model, frozen layers computed; random state and mode are as before afterwards."""
-    model.eval()
-    with paused(), torch.random.fork_rng():
-        watch.observe(step, model)
-    part.train()
 
 
 def _finish(model: nn.Module, checkpoint: Path, best: Path, run: str) -> None:
