@@ -286,3 +286,17 @@ def test_entity_types_that_leave_nothing_to_find_are_refused(encoder_folder, tmp
     assert nothing == "tasks.ner.entity_types: no type of the training data is left to find; leave one that is no O"
     ner = transfer(train=[name], evaluate=[name], entity_types={"PER": "O"}, baselines=[])
     compile_study(study(encoder_folder, tasks={"ner": ner}))
+
+
+def test_a_mistyped_encoder_is_one_fault_and_what_is_made_of_it_none(encoder_folder):
+    grown = NATIVE | {"name": "grown", "encoder": "wrold-natural"}
+    del grown["shape"]
+    measures = [
+        {"measure": "vocabulary", "reference": "grown", "treebanks": ["world:qaa"]},
+        {"measure": "cost", "surgeries": ["reinit"], "peers": ["grown"], "reference": "grown"},
+    ]
+    surgeries = [
+        {"name": name, "operations": [name], "encoders": ["grown"]} for name in ("reinit", "graft:donor=grown")
+    ]
+    (fault,) = faults(encoder_folder, encoders=[grown], measures=measures, surgeries=surgeries)
+    assert fault == "encoders.0.encoder: wrold-natural: neither a folder nor shipped (did you mean world-natural?)"

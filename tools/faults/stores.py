@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from babelscope.core.errors import BabelscopeError, DamagedResult
 from babelscope.core.row import Row
+from babelscope.core.step import STEPS
 from babelscope.engine.agenda import Agenda
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
@@ -143,7 +144,7 @@ def content(folder: Path, key: str) -> Result:
     store = Store(folder)
     store.result(key)
     manifest, rows = store.manifest(key), store.rows(key)
-    if manifest["step"] == "Cost":  # its rows are seconds
+    if STEPS[manifest["step"]].timed:
         return Result(manifest["fields"], [], {})
     return Result(manifest["fields"], rows, {name: file["sha256"] for name, file in manifest["files"].items()})
 

@@ -88,6 +88,8 @@ class Step(Declaration):
     """Large files of its result that a store may do without: the step is computed again where one is read."""
     row_kind: ClassVar[str] = ""
     """What its rows are, in their column `kind`: score, curve, similarity ..."""
+    timed: ClassVar[bool] = False
+    """Whether its rows are measurements of time: another run gives others."""
     unkeyed: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod

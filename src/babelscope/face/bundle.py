@@ -18,7 +18,6 @@ from babelscope.engine.sharing.apart import Apart, apart
 from babelscope.engine.sharing.archive import Kept, pack, unpacked
 from babelscope.engine.store import Store
 from babelscope.face import session
-from babelscope.measures.cost import Cost
 from babelscope.steps import Load
 from babelscope.steps.plan import Plan, declared
 
@@ -79,7 +78,7 @@ def reproduce(
     """
     with unpacked(file, encoders) as kept:
         done = kept.store.published(kept.plan.steps)
-        targets = [step for key, step in kept.plan.steps.items() if key in done and not isinstance(step, Cost)]
+        targets = [step for key, step in kept.plan.steps.items() if key in done and not step.timed]
         if not targets:
             raise InputError(f"{file}: has no results to compute again; have it written when the study has run")
         plan = Plan.of(Random(seed).sample(targets, min(count, len(targets))))  # noqa: S311
@@ -87,7 +86,7 @@ def reproduce(
         _check_store(plan, kept, store)
         outcome = session.run(plan, store, console=console)
         both = store.published(done.intersection(plan.steps))
-        steps = {key: step for key, step in plan.steps.items() if key in both and not isinstance(step, Cost)}
+        steps = {key: step for key, step in plan.steps.items() if key in both and not step.timed}
         failed = {plan.steps[key].title: message for key, message in outcome.failed.items()}
         differences = tuple(_differences(kept.store, steps))
         return Reproduced(steps, {key: apart(key, kept.store, store) for key in steps}, failed, differences)

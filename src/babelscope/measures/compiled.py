@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -89,6 +89,16 @@ class Compiled:
         result: T = self._found[find, given]
         return result
 
+    def encoder(self, name: str) -> EncoderStep | None:
+        """The encoder or reference of that name; None where it, or another, was not found.
+
+        Raises:
+            InputError: there is none.
+        """
+        if name not in self.named and self.complete:
+            raise unnamed(name, self.named)
+        return self.named.get(name)
+
     def tuned(self, name: str) -> EncoderStep:
         """The encoder of that name, one of those that are tuned.
 
@@ -97,7 +107,7 @@ class Compiled:
         """
         known = {each: encoder for each, encoder in self.named.items() if encoder in self.encoders}
         if name not in known:
-            raise InputError(f"no encoder is named {name}{did_you_mean(name, known)}; there are {', '.join(known)}")
+            raise unnamed(name, known)
         return known[name]
 
     def task(self, name: str) -> TrainedTask:
@@ -121,3 +131,9 @@ class Compiled:
         tasks = [self.tasks[name] for name in names]
         for schedule in self.schedules if all(task.is_for(encoder) for task in tasks) else ():
             yield tuple(task.tuned(encoder, schedule, seed) for task in tasks)
+
+
+def unnamed(name: str, known: Iterable[str]) -> InputError:
+    """What to raise for a name that none of the encoders has."""
+    known = list(known)
+    return InputError(f"no encoder is named {name}{did_you_mean(name, known)}; there are {', '.join(known)}")

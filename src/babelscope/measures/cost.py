@@ -19,6 +19,9 @@ from babelscope.steps import EncoderStep, Operate
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
 
+SEQUENCES, PIECES, ROUNDS = 16, 64, 9
+"""Of a forward pass that is timed: sequences, and pieces of each; and how often it is timed."""
+
 
 class Costs(Measure):
     """Parameters and speed of operated encoders, compared with those of the encoders that they were made of.
@@ -45,8 +48,7 @@ class Costs(Measure):
             faults.add("reference", "peers are timed against an encoder of the study: give its name")
         wanted = {f"peers.{k}": name for k, name in enumerate(self.peers)}
         for key, name in (wanted | ({"reference": self.reference} if self.reference else {})).items():
-            if compiled.complete and name not in compiled.named:
-                faults.add(key, f"no encoder is named {name}; there are {', '.join(compiled.named)}")
+            faults.resolve(key, compiled.encoder, name)
 
     def steps(self, compiled: Compiled) -> Iterator[Step]:
         for encoder, _ in compiled.conditions:
@@ -58,12 +60,10 @@ class Costs(Measure):
 
 
 class Cost(Step):
-    """Count the parameters of an operated encoder, and time it against the encoder that it was made of.
-
-    Its rows are measurements of time: another run gives others.
-    """
+    """Count the parameters of an operated encoder, and time it against the encoder that it was made of."""
 
     row_kind: ClassVar[str] = "cost"
+    timed: ClassVar[bool] = True
 
     encoder: Operate
 
@@ -91,12 +91,10 @@ class Cost(Step):
 
 
 class PeerCost(Step):
-    """Count the parameters of an encoder and of the one that it is timed against.
-
-    Its rows, too, are measurements of time.
-    """
+    """Count the parameters of an encoder and of the one that it is timed against."""
 
     row_kind: ClassVar[str] = "cost"
+    timed: ClassVar[bool] = True
 
     encoder: SerializeAsAny[EncoderStep]
     reference: SerializeAsAny[EncoderStep]
@@ -125,20 +123,18 @@ def _parameters(encoder: Encoder) -> Row:
     return Row("parameters", sum(weight.numel() for weight in encoder.backbone.parameters()), "parameters")
 
 
-def relative_speed(
-    encoder: Encoder, reference: Encoder, sequences: int = 16, pieces: int = 64, rounds: int = 9
-) -> float:
+def relative_speed(encoder: Encoder, reference: Encoder) -> float:
     """How many times as fast as the reference's the encoder's forward pass is, on the current device and threads.
 
     The two take turns, so that whatever else the machine does slows both; the medians are compared.
     """
     import torch
 
-    pieces = min(pieces, encoder.max_length, reference.max_length)
-    ids = torch.randint(min(len(encoder.tokenizer), len(reference.tokenizer)), (sequences, pieces))
+    pieces = min(PIECES, encoder.max_length, reference.max_length)
+    ids = torch.randint(min(len(encoder.tokenizer), len(reference.tokenizer)), (SEQUENCES, pieces))
     times: tuple[list[float], list[float]] = ([], [])
     with torch.no_grad():
-        for _ in range(rounds + 1):
+        for _ in range(ROUNDS + 1):
             for timed, spent in zip((encoder, reference), times, strict=True):
                 began = time.perf_counter()
                 timed.backbone(input_ids=ids)

@@ -133,9 +133,7 @@ class Projection(Measure):
             raise InputError("aligner and alignments are given; words are aligned in one way")
         if self.aligner_layer is None:
             raise InputError("a similarity of states is of one layer: give aligner_layer, such as 8 of mBERT's 12")
-        encoder = compiled.named.get(self.aligner)
-        if encoder is None and compiled.complete:
-            raise InputError(f"no encoder is named {self.aligner}; there are {', '.join(compiled.named)}")
+        encoder = compiled.encoder(self.aligner)
         if encoder and encoder.layers and self.aligner_layer > encoder.layers:
             raise InputError(f"aligner_layer={self.aligner_layer}, but {self.aligner} has {encoder.layers} layers")
         return encoder

@@ -44,8 +44,7 @@ class VocabularyComparison(Measure):
     """Whether shared tokens that are English-like are counted too (Zhang, 2021, table 2)."""
 
     def check(self, compiled: Compiled, faults: Faults) -> None:
-        if self.reference not in compiled.named:
-            faults.add("reference", f"no encoder is named {self.reference}; there are {', '.join(compiled.named)}")
+        faults.resolve("reference", compiled.encoder, self.reference)
         faults.resolve_all("treebanks", lambda name: self._find(name, compiled), self.treebanks)
         faults.resolve_all("contexts", lambda name: self._find_text(name, compiled), self.contexts)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import permutations, product
 
-from babelscope.core.errors import InputError, did_you_mean
 from babelscope.core.faults import Faults
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import FileData
@@ -19,6 +18,7 @@ from babelscope.corpora.parallel import (
 )
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.places import locate
+from babelscope.measures.compiled import unnamed
 from babelscope.steps import Adapt, Align, BringIn, Distil, EncoderStep, Load, Operate, Pretrain
 from babelscope.study.declare import Study
 from babelscope.study.encoders import Adaptation, BringingIn, Pretraining
@@ -74,7 +74,7 @@ class ResolvedEncoders:
         """
         step = self.named.get(name)
         if step is None or step not in self.found:
-            raise InputError(_unnamed(name, [known for known, encoder in self.named.items() if encoder in self.found]))
+            raise unnamed(name, [known for known, encoder in self.named.items() if encoder in self.found])
         return step
 
     def conditions(self) -> Iterator[tuple[EncoderStep, int]]:
@@ -204,11 +204,9 @@ class ResolvedEncoders:
                 self.named.setdefault(encoder.labels["encoder"], encoder)
                 if isinstance(given, str):
                     self.named[given] = encoder
-        tuned = [name for name, encoder in self.named.items() if encoder in self.found]
-        for k, surgery in enumerate(self.study.surgeries):
+        for k, surgery in enumerate(self.study.surgeries if self.all_found else ()):
             for name in surgery.encoders if surgery else ():
-                if name not in tuned:
-                    self.faults.add(f"surgeries.{k}.encoders", _unnamed(name, tuned))
+                self.faults.resolve(f"surgeries.{k}.encoders", self.tuned, name)
             for name in donors_of(surgery.operations) if surgery else ():
                 if name not in self.named and (donor := self.faults.resolve(f"surgeries.{k}", _load, name)):
                     self.named[name] = donor
@@ -220,10 +218,6 @@ class ResolvedEncoders:
         ):  # fmt: skip
             for k, (declaration, encoder) in enumerate(zip(given, steps, strict=True)):
                 yield f"{key}.{k}", declaration, encoder
-
-
-def _unnamed(name: str, known: Sequence[str]) -> str:
-    return f"no encoder is named {name}{did_you_mean(name, known)}; there are {', '.join(known)}"
 
 
 def _load(given: str) -> Load:
