@@ -1,11 +1,9 @@
-"""Rows as format 1 had them, made from today's: what a store of format 1 holds must come out byte for byte."""
+"""Rows as format 1 had them, made from today's."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-
-import pandas as pd
 
 from babelscope.core.row import Row
 
@@ -13,7 +11,6 @@ COLUMNS = (
     "study", "key", "encoder", "surgery", "schedule", "task", "train_languages", "language", "dataset", "split", "seed",
     "step", "layer", "alpha1", "alpha2", "measure", "value", "unit",
 )  # fmt: skip
-KINDS = {name: "Int64" for name in ("seed", "step", "layer")} | {"alpha1": "Float64", "alpha2": "Float64"}
 
 
 def as_format_1(rows: Iterable[Row]) -> Iterator[dict[str, object]]:
@@ -38,12 +35,3 @@ def _packed(row: Row) -> dict[str, object]:
     if row.claim:
         packed["measure"] = f"{row.measure}: {row.claim}"
     return packed
-
-
-def lines_of_format_1(rows: Iterable[Row]) -> list[str]:
-    """The lines of the CSV file of then, sorted; the header first."""
-    table = pd.DataFrame([[row[name] for name in COLUMNS] for row in as_format_1(rows)], columns=list(COLUMNS))
-    kinds = KINDS | {"value": "float64"}
-    table = table.astype(kinds | {name: "string" for name in COLUMNS if name not in kinds})
-    header, *lines = table.to_csv(index=False).splitlines()
-    return [header, *sorted(lines)]

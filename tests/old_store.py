@@ -5,7 +5,6 @@ The store is whole but for the weights of two BiLSTMs, which are large and which
 
 from __future__ import annotations
 
-import gzip
 import shutil
 from pathlib import Path
 from typing import NamedTuple
@@ -36,12 +35,6 @@ def old_rows() -> pd.DataFrame:
 def read_rows(file: Path) -> pd.DataFrame:
     """A file of rows, every value as text."""
     return pd.read_csv(file, dtype=str, keep_default_na=False)
-
-
-def old_lines() -> list[str]:
-    """The lines of the file of then: the header first, the others in order."""
-    header, *lines = gzip.decompress((FOLDER / "rows.csv.gz").read_bytes()).decode().splitlines()
-    return [header, *sorted(lines)]
 
 
 def numbers(rows: pd.DataFrame) -> list[tuple[str, str]]:

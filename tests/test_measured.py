@@ -17,7 +17,7 @@ from babelscope.tasks.models import known_words, recurrent_model, task_model
 from babelscope.world.meaning import NAME_CLASS
 
 TYPES = tuple(sorted(set(NAME_CLASS.values())))
-COUNTS = {"pos": "words", "ner": "words", "parsing": "words"}
+
 TASK_NAMES = ["pos", "ner", "parsing", "inference", "acceptability", "similarity", "mlm"]
 
 

@@ -6,8 +6,7 @@ import sys
 
 import pytest
 from paper_check import checks, data_of, main
-
-from babelscope.studies.protocols import studies_with_paper
+from published_settings import studies_with_paper
 
 STUDIES = ("align-then-predict", "monolingual-benefits", "evolution")
 NARROW = ("--hidden", "32", "--layers", "1", "--full-layers", "2", "--batches", "2")

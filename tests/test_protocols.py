@@ -10,17 +10,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from published_settings import Line, compared, groups, paper_study, studies_with_paper
+from training_sizes import reads, sizes
 
 from babelscope.core.errors import StudyError
-from babelscope.studies import find_study, protocols
-from babelscope.studies.protocols import Line, Training, compared, groups, paper_study, settings, trainings
+from babelscope.studies import find_study
 from babelscope.studies.published_numbers import read_table
-from babelscope.studies.training_sizes import reads, sizes
+from babelscope.study.trainings import Training, settings, trainings
 from babelscope.tuning.batches import Order
 from babelscope.tuning.settings import Tuning
 
 ROOT = Path(__file__).parent.parent
-STUDIES = protocols.studies_with_paper()
+STUDIES = studies_with_paper()
 OTHER: dict[str, Any] = {
     "learning_rate": 1.0, "epochs": 99, "tokens_per_batch": 77, "examples_per_batch": 7, "batches": "one-language",
     "warmup": 0.5, "weight_decay": 0.5, "betas": (0.1, 0.2), "epsilon": 0.1, "bias_correction": False, "clip": 9.0,

@@ -121,7 +121,6 @@ def test_a_language_of_which_there_is_a_whole_data_set_is_not_few(encoder_folder
 
 
 CKA = {"measure": "similarity", "source": "world:qaa", "targets": ["world:qab"], "sentences": 8}
-SIDES = [{"task": "pos", "encoder": "bilstm", "evaluate": f"world:{code}"} for code in ("qaa", "qab")]
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from published_settings import paper_study, studies_with_paper
 from stand_in_data import provide
 
 from babelscope.core.tasks import LINES, TASKS, Task
@@ -27,8 +28,8 @@ from babelscope.encoders.load import Encoder
 from babelscope.encoders.shape import Shape, new_encoder
 from babelscope.encoders.tokenizer import train_wordpiece
 from babelscope.engine.environment import processor
-from babelscope.studies.protocols import Training, paper_study, studies_with_paper, trainings
 from babelscope.study.declare import Study, Transfer
+from babelscope.study.trainings import Training, trainings
 from babelscope.study.transfer import declared_task
 from babelscope.tasks.apart import Apart
 from babelscope.tasks.design import Design, TaskModel

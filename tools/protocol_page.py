@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from babelscope.studies.protocols import Line, groups, studies_with_paper
+from published_settings import Line, groups, studies_with_paper
+from training_sizes import Size, sizes
+
 from babelscope.studies.published_numbers import origins
-from babelscope.studies.training_sizes import Size, sizes
 
 INTRODUCTION = """\
 # Protocols

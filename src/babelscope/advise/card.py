@@ -12,7 +12,7 @@ from babelscope.advise.recipes import BRINGING, ZERO_SHOT, Recipe
 from babelscope.advise.request import Request, read_split
 from babelscope.advise.sentences import better_one, scored_in_words, use_of_better, useless
 from babelscope.advise.translated import texts_in_words, translated
-from babelscope.core.outside import writing
+from babelscope.core.outside import write_text
 from babelscope.core.tasks import TASKS
 from babelscope.engine import trained
 from babelscope.engine.brought_in import RECORD
@@ -45,8 +45,7 @@ EXAMPLE_WORDS = 8
 def export(outcome: Outcome, request: Request, store: Store, folder: Path) -> None:
     """Write the best model that loads directly as a Hugging Face folder with a model card."""
     trained.export(store, outcome.key, folder)
-    with writing(folder / "README.md"):
-        (folder / "README.md").write_text(card(outcome, request), encoding="utf-8")
+    write_text(folder / "README.md", card(outcome, request))
 
 
 def card(outcome: Outcome, request: Request) -> str:

@@ -13,7 +13,7 @@ from babelscope.advise.request import Request, command_line, read_split, text_si
 from babelscope.advise.sentences import altogether, points
 from babelscope.advise.translated import texts_in_words, translated
 from babelscope.core.languages import language_name
-from babelscope.core.outside import writing
+from babelscope.core.outside import write_text
 from babelscope.core.tasks import TASKS
 from babelscope.core.words import listed
 from babelscope.corpora.sources import Split
@@ -135,8 +135,7 @@ def write_page(request: Request, sections: Sequence[Section], path: Path) -> Non
             style=asset("page.css"),
         )
     )
-    with writing(path):
-        path.write_text(text, encoding="utf-8")
+    write_text(path, text)
 
 
 def _fact_table(facts: Sequence[Fact]) -> Table:

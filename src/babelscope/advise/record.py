@@ -24,7 +24,7 @@ from babelscope.advise.search import USUAL, Runner, Training
 from babelscope.advise.verdict import verdict_section
 from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError
-from babelscope.core.outside import read_json, writing
+from babelscope.core.outside import read_json, write_text
 from babelscope.core.samples import Samples
 from babelscope.core.step import Step
 from babelscope.core.validation import validate
@@ -88,8 +88,7 @@ class Record(Declaration):
 
     def write(self, path: Path) -> None:
         """Write it as JSON; `InputError` where it cannot be written."""
-        with writing(path):
-            path.write_text(self.model_dump_json(indent=1) + "\n", encoding="utf-8")
+        write_text(path, self.model_dump_json(indent=1) + "\n")
 
     @property
     def scores(self) -> Iterator[str]:

@@ -13,7 +13,7 @@ from babelscope.advise.search import USUAL, Training
 from babelscope.advise.translated import translated
 from babelscope.core.tasks import MASKING_RATE
 from babelscope.corpora.datasets import FileData, find_file
-from babelscope.corpora.letters import LETTERS
+from babelscope.corpora.letters import lettered
 from babelscope.corpora.sources import ALL, SPLITS, Split
 from babelscope.encoders.folder import hidden_width
 from babelscope.encoders.places import locate
@@ -24,8 +24,7 @@ from babelscope.tuning.settings import RECURRENT, Tuning
 
 def load_step(encoder: str) -> Load:
     """The step that loads an encoder."""
-    place = locate(encoder)
-    return Load(name=place.name, content=place.content, place=place.path)
+    return Load.at(locate(encoder))
 
 
 def evaluation(
@@ -65,7 +64,7 @@ def _prepared(request: Request, recipe: Recipe, encoder: Load, pairs: int | None
         return encoder
     if recipe.kind == BROUGHT_IN:
         return _brought_in(request, recipe, encoder, pairs)
-    text = find_file("mlm", _lettered(request.text_name, recipe), "train")
+    text = find_file("mlm", lettered(request.text_name, recipe.letters), "train")
     return Adapt(
         name=recipe.row_name, encoder=encoder, texts=(text,), masking=MASKING_RATE, seed=0,
         new_pieces=request.new_pieces if recipe.kind == EXTENDED else None, tuning=adaptation_tuning(request, recipe),
@@ -82,11 +81,7 @@ def _brought_in(request: Request, recipe: Recipe, encoder: Load, pairs: int | No
 
 
 def _labelled(request: Request, recipe: Recipe, split: Split) -> FileData:
-    return find_file(request.task, _lettered(request.treebank_name or "", recipe), split, ALL)
-
-
-def _lettered(name: str, recipe: Recipe) -> str:
-    return f"{name}{LETTERS}{recipe.letters}" if recipe.letters else name
+    return find_file(request.task, lettered(request.treebank_name or "", recipe.letters), split, ALL)
 
 
 class _Size(NamedTuple):

@@ -17,13 +17,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from babelscope.core.intervals import Interval
+from babelscope.core.intervals import ROUNDING, Interval, t_p_value, t_reach
 
 Table = NDArray[np.float64]
 """[seeds, sentences]: what each sentence adds to each seed's score, times the number of sentences. With one column
 nothing is known of sentences. Of several languages [seeds, sentences, languages]."""
 
-ROUNDING = 1e-12
 FEWEST_SEEDS = 3
 """With two, one degree of freedom is left to tell how seeds vary: an interval would be far too wide or wrong."""
 FEWEST_LANGUAGES = 3
@@ -156,9 +155,7 @@ class Effect(NamedTuple):
         return Interval(self.mean, self.low, self.high, None, self.seeds)
 
 
-def effect(
-    table: Table, *, confidence: float = 0.95, fewest_seeds: int = FEWEST_SEEDS, drawn: int | None = None
-) -> Effect:
+def effect(table: Table, *, fewest_seeds: int = FEWEST_SEEDS, drawn: int | None = None) -> Effect:
     """The mean of a table of differences with its interval and p-value; `drawn` as of `crossed_variance`.
 
     One seed, or two, have neither: they say too little of how models differ from seed to seed. The same goes for two
@@ -174,10 +171,8 @@ def effect(
     error = math.sqrt(variance.of_mean)
     if error <= ROUNDING * max(1.0, size):  # scores are about 1, and differ by rounding
         return unknown
-    from scipy.special import stdtr, stdtrit
-
-    reach = float(stdtrit(variance.freedom, (1 + confidence) / 2)) * error
-    p = 2 * float(stdtr(variance.freedom, -abs(mean) / error))
+    reach = t_reach(error, variance.freedom)
+    p = t_p_value(mean, error, variance.freedom)
     return Effect(mean, mean - reach, mean + reach, p, error, variance.freedom, seeds, sentences, languages)
 
 
@@ -237,7 +232,7 @@ def benjamini_hochberg(p_values: Mapping[str, float]) -> dict[str, float]:
     return dict(zip(p_values, false_discovery_control(list(p_values.values())).tolist(), strict=True))
 
 
-def best_of(tables: Sequence[Table], *, draws: int = 20_000, seed: int = 0) -> list[float | None]:
+def best_of(tables: Sequence[Table], *, draws: int = 20_000) -> list[float | None]:
     """p-values of several differences of which the best was picked: the chance of so large a t in any of them.
 
     The differences share sentences, seeds and perhaps what they are held against, so their t are correlated; the
@@ -252,7 +247,7 @@ def best_of(tables: Sequence[Table], *, draws: int = 20_000, seed: int = 0) -> l
     if not all(each.known for each in effects):
         return [None] * len(effects)
     freedom = min(each.freedom for each in effects)
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)
     values, vectors = np.linalg.eigh(_correlations(tables))
     roots = vectors * np.sqrt(np.clip(values, 0, None))  # estimated pair by pair, they need not be of any variables
     normal = generator.standard_normal((draws, len(tables))) @ roots.T

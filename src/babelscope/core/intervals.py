@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 BATCH = 100
 """Resamples computed at once. It bounds memory and, staying in the cache, is five times as fast as all at once."""
 
+CONFIDENCE = 0.95
+"""Of every interval that is shown."""
+
 LARGEST = 700.0
 """A logarithm beyond which no number is shown: exp(700) stands for all above it."""
 
@@ -71,7 +74,7 @@ def exponential(logarithm: float) -> float:
     return math.exp(min(logarithm, LARGEST))
 
 
-def student_t_interval(values: Sequence[float], *, confidence: float = 0.95) -> Interval:
+def student_t_interval(values: Sequence[float], *, confidence: float = CONFIDENCE) -> Interval:
     """Mean of independent values (one a seed) with Student's t interval: mean ± t(n-1) · sd / √n.
 
     One value has no interval, and several that are all equal have none: of how they vary they say nothing. Raises
@@ -80,10 +83,31 @@ def student_t_interval(values: Sequence[float], *, confidence: float = 0.95) -> 
     if not len(values):
         raise ValueError("an interval needs at least one value")
     numbers = np.asarray(values, dtype=np.float64)
-    return _t_interval(numbers, float(np.abs(numbers).max()), confidence)
+    mean, n = float(numbers.mean()), len(numbers)
+    if n == 1:
+        return Interval(mean, None, None, None, 1)
+    if np.ptp(numbers) <= ROUNDING * np.abs(numbers).max():
+        return Interval(mean, None, None, 0.0, n)
+    sd = float(numbers.std(ddof=1))
+    reach = t_reach(sd / math.sqrt(n), n - 1, confidence)
+    return Interval(mean, mean - reach, mean + reach, sd, n)
 
 
-def geometric_interval(values: Sequence[float], *, confidence: float = 0.95) -> Interval:
+def t_reach(error: float, freedom: float, confidence: float = CONFIDENCE) -> float:
+    """How far the interval of a mean goes to each side: its standard error times Student's t."""
+    from scipy.special import stdtrit  # far quicker to import than scipy.stats
+
+    return float(stdtrit(freedom, (1 + confidence) / 2)) * error
+
+
+def t_p_value(mean: float, error: float, freedom: float) -> float:
+    """The two-sided p-value of a mean with such a standard error, by Student's t."""
+    from scipy.special import stdtr
+
+    return 2 * float(stdtr(freedom, -abs(mean) / error))
+
+
+def geometric_interval(values: Sequence[float], *, confidence: float = CONFIDENCE) -> Interval:
     """Geometric mean of positive values (perplexities) and Student's t interval of their logarithms, taken back.
 
     It is lopsided and stays above zero; `sd` is a factor. Raises ValueError without values or for one that is not
@@ -97,7 +121,7 @@ def geometric_interval(values: Sequence[float], *, confidence: float = 0.95) -> 
     return student_t_interval(logarithms, confidence=confidence).exponential
 
 
-def ratio_interval(a: Mapping[int, float], b: Mapping[int, float], *, confidence: float = 0.95) -> Interval:
+def ratio_interval(a: Mapping[int, float], b: Mapping[int, float]) -> Interval:
     """Mean of `a` over mean of `b`, paired by the seeds that both have, with Fieller's interval (1954).
 
     It holds the ratios r for which a - r b may well have the mean 0, by the paired t test. Where b's own mean may well
@@ -112,10 +136,7 @@ def ratio_interval(a: Mapping[int, float], b: Mapping[int, float], *, confidence
     unknown = Interval(ratio, None, None, None, n)
     if n == 1 or np.ptp(x - ratio * y) <= ROUNDING * np.abs(x).max():
         return unknown
-    from scipy.special import stdtrit
-
-    t = float(stdtrit(n - 1, (1 + confidence) / 2))
-    spread = t**2 * np.cov(x, y) / n
+    spread = t_reach(1.0, n - 1) ** 2 * np.cov(x, y) / n
     # The ratios r with (mean(a) - r mean(b))^2 <= t^2 var(a - r b) / n lie between the roots of a square.
     square, middle, rest = (
         y.mean() ** 2 - spread[1, 1],
@@ -128,7 +149,7 @@ def ratio_interval(a: Mapping[int, float], b: Mapping[int, float], *, confidence
     return Interval(ratio, float((middle - reach) / square), float((middle + reach) / square), None, n)
 
 
-def spearman_interval(a: Sequence[float], b: Sequence[float], *, resamples: int = 1000, seed: int = 0) -> Interval:
+def spearman_interval(a: Sequence[float], b: Sequence[float], *, resamples: int = 1000) -> Interval:
     """Spearman's rank correlation of pairs with its BCa bootstrap interval; 0 in resamples that leave it undefined.
 
     Raises ValueError for unequal numbers of values, fewer than two pairs, or a side whose values are all the same.
@@ -136,12 +157,10 @@ def spearman_interval(a: Sequence[float], b: Sequence[float], *, resamples: int 
     x, y = (np.asarray(side, dtype=np.float64) for side in (a, b))
     if len(x) != len(y) or len(x) < 2 or not np.ptp(x) or not np.ptp(y):
         raise ValueError(f"a rank correlation needs values that differ, as many on both sides: {a} and {b}")
-    return paired_interval(spearman, x, y, resamples=resamples, seed=seed)
+    return paired_interval(spearman, x, y, resamples=resamples)
 
 
-def bca_interval(
-    correct: ArrayLike, total: ArrayLike, *, confidence: float = 0.95, resamples: int = 2000, seed: int = 0
-) -> Interval:
+def bca_interval(correct: ArrayLike, total: ArrayLike, *, resamples: int = 2000, seed: int = 0) -> Interval:
     """sum(correct) / sum(total) with its BCa bootstrap interval over sentences (Efron 1987).
 
     `correct` and `total` count words, one entry a sentence; sentences are what is sampled, so they are what is
@@ -161,7 +180,7 @@ def bca_interval(
 
     resampled = bootstrap(  # its `rng` is called so from scipy 1.15 on
         (right, words), share, paired=True, vectorized=True, n_resamples=resamples, batch=BATCH,
-        confidence_level=confidence, method="BCa", random_state=np.random.default_rng(seed),
+        confidence_level=CONFIDENCE, method="BCa", random_state=np.random.default_rng(seed),
     )  # fmt: skip
     low, high = (float(bound) for bound in resampled.confidence_interval)
     return Interval(ratio, low, high, float(resampled.standard_error), len(words))
@@ -169,7 +188,7 @@ def bca_interval(
 
 def paired_interval(
     statistic: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]], a: NDArray[Any], b: NDArray[Any], *,
-    confidence: float = 0.95, resamples: int = 1000, seed: int = 0,
+    resamples: int = 1000,
 ) -> Interval:  # fmt: skip
     """A statistic of pairs, such as a correlation of predicted with gold numbers, with its BCa bootstrap interval.
 
@@ -187,31 +206,12 @@ def paired_interval(
     with np.errstate(invalid="ignore"), warnings.catch_warnings(action="ignore"):  # bounds that are NaN say it all
         resampled = bootstrap(
             (a, b), lambda x, y, axis=-1: statistic(x, y), paired=True, vectorized=True, n_resamples=resamples,
-            batch=BATCH, confidence_level=confidence, method="BCa", random_state=np.random.default_rng(seed),
+            batch=BATCH, confidence_level=CONFIDENCE, method="BCa", random_state=np.random.default_rng(0),
         )  # fmt: skip
     low, high = (float(bound) for bound in resampled.confidence_interval)
     if not (math.isfinite(low) and math.isfinite(high)):
         return Interval(value, None, None, None, len(a))
     return Interval(value, low, high, float(resampled.standard_error), len(a))
-
-
-def _t_interval(numbers: NDArray[np.float64], size: float, confidence: float) -> Interval:
-    """Student's t interval of numbers computed from others as large as `size`, whose rounding is no spread."""
-    mean, n = float(numbers.mean()), len(numbers)
-    if n == 1:
-        return Interval(mean, None, None, None, 1)
-    if np.ptp(numbers) <= ROUNDING * size:
-        return Interval(mean, None, None, 0.0, n)
-    sd = float(numbers.std(ddof=1))
-    return _around(mean, sd, sd / math.sqrt(n), n - 1, n, confidence)
-
-
-def _around(mean: float, sd: float, error: float, freedom: float, n: int, confidence: float) -> Interval:
-    """mean ± t · standard error."""
-    from scipy.special import stdtrit  # far quicker to import than scipy.stats
-
-    reach = float(stdtrit(freedom, (1 + confidence) / 2)) * error
-    return Interval(mean, mean - reach, mean + reach, sd, n)
 
 
 def _counts(correct: ArrayLike, total: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from babelscope.core.intervals import Interval
+from babelscope.core.intervals import Interval, t_p_value, t_reach
 
 FEWEST = 5
 """Seeds, and languages, that the variance of their effects is estimated from."""
@@ -36,7 +36,7 @@ def is_there() -> bool:
     return find_spec("statsmodels") is not None
 
 
-def fit(differences: Mapping[tuple[str, int], float], *, confidence: float = 0.95) -> Fitted | None:
+def fit(differences: Mapping[tuple[str, int], float]) -> Fitted | None:
     """A mean difference with languages and seeds as crossed random effects (Baayen, Davidson and Bates 2008).
 
     That of score on condition with random intercepts and random slopes of the condition; paired by language and seed,
@@ -46,7 +46,6 @@ def fit(differences: Mapping[tuple[str, int], float], *, confidence: float = 0.9
 
     Args:
         differences: by language and seed.
-        confidence: of the interval.
 
     Raises:
         ModuleNotFoundError: statsmodels is not installed.
@@ -56,7 +55,6 @@ def fit(differences: Mapping[tuple[str, int], float], *, confidence: float = 0.9
     fewest = min(len(set(languages)), len(set(seeds)))
     if fewest < FEWEST or np.ptp(values) == 0:
         return None
-    from scipy.special import stdtr, stdtrit
     from statsmodels.regression.mixed_linear_model import MixedLM, VCSpec
     from statsmodels.tools.sm_exceptions import ConvergenceWarning
 
@@ -69,8 +67,7 @@ def fit(differences: Mapping[tuple[str, int], float], *, confidence: float = 0.9
     mean, error = float(fitted.fe_params[0]) * scale, float(fitted.bse_fe[0]) * scale
     if not (fitted.converged and math.isfinite(error) and error > 0):
         return None
-    reach = float(stdtrit(fewest - 1, (1 + confidence) / 2)) * error
-    p = 2 * float(stdtr(fewest - 1, -abs(mean) / error))
+    reach, p = t_reach(error, fewest - 1), t_p_value(mean, error, fewest - 1)
     language_sd, seed_sd = (math.sqrt(max(0.0, float(part))) * scale for part in fitted.vcomp)
     return Fitted(Interval(mean, mean - reach, mean + reach, None, len(values)), p, language_sd, seed_sd)
 

@@ -162,6 +162,16 @@ def writing(path: Path) -> Iterator[None]:
         raise
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a file in UTF-8, in a folder that is made if need be.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    with writing(path):
+        path.write_text(text, encoding="utf-8", newline="\n")
+
+
 def _unwritten(path: Path, problem: str) -> InputError:
     return InputError(f"{_shown(str(path))}: cannot be written: {problem}; choose another place")
 

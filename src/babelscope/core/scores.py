@@ -160,5 +160,5 @@ MEASURES = {
 
 
 def measure_of(name: str) -> Measure:
-    """What is known of a measure; of one that is not in the table its name."""
-    return MEASURES.get(name, Measure(name, ""))
+    """What is known of a measure; of one that is not in the table its name, and no unit."""
+    return MEASURES.get(name, Measure(name, "", unit=""))

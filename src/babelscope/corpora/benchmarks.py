@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from babelscope.core.errors import DataError, InputError, did_you_mean
 from babelscope.core.examples import SentencePair
@@ -20,7 +20,7 @@ from babelscope.core.tasks import BINARY, ENTAILED, NLI, TASKS
 from babelscope.corpora.cache import from_hub, publish, reason, user_cache
 from babelscope.corpora.lines import the_one
 from babelscope.corpora.pairs import Layout, read_pairs, write_pairs, written_layout
-from babelscope.corpora.sources import SPLITS, Split, data_folders
+from babelscope.corpora.sources import SPLITS, Split, check_split, data_folders
 
 _ZERO_ONE, _ENTAILED, _NLI = ({label: label for label in labels} for labels in (BINARY, ENTAILED, NLI))
 _NUMBERED = {"0": "entailment", "1": "neutral", "2": "contradiction"}
@@ -207,8 +207,7 @@ def divide(examples: Sequence[SentencePair]) -> tuple[list[SentencePair], list[S
 
 def _found_split(task: str, name: str, split: Split, sources: Sequence[Source]) -> tuple[Path, Layout, str, bool]:
     """The file of a split, its layout, the language, and whether the split is a part of a train file."""
-    if split not in get_args(Split):
-        raise InputError(f"{split!r} is not a split; allowed are {', '.join(SPLITS)}")
+    check_split(split)
     tasks = _tasks(name)
     if task not in tasks:
         raise InputError(f"{name} is data of task {' or '.join(tasks)}, not of {task}")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.examples import Tagged
-from babelscope.corpora.lines import Line, numbered_lines
+from babelscope.corpora.lines import Line, LineError, at_lines, numbered_lines
 
 OUTSIDE = "O"
 DOCUMENT = "-DOCSTART-"
@@ -22,13 +22,6 @@ _SPACES = re.compile(" +")
 _CONTROL = re.compile(
     "[\x00-\x08\x0a-\x1f\x7f]"
 )  # not \x80 to \x9f, the usual trace of a wrong conversion in real text
-
-
-class _LineError(Exception):
-    """What is wrong, and in which line of the file; `read_bio` adds the path."""
-
-    def __init__(self, line: int, problem: str):
-        self.line, self.problem = line, problem if len(problem) < 400 else f"{problem[:400]} ..."
 
 
 def read_bio(
@@ -57,13 +50,11 @@ def read_bio(
     mapping = mapping or {}
     if labels is not None and (strange := sorted(set(mapping.values()) - {*labels, OUTSIDE})):
         raise InputError(f"the mapping leads to entity type {strange[0]!r}; allowed are {', '.join(labels)}, or O")
-    try:
+    with at_lines(path):
         blocks = list(_blocks(path))
         _check_words(blocks)
         _take_off(prefix, blocks)
         sentences = [_sentence(block, labels, mapping) for block in blocks]
-    except _LineError as fault:
-        raise DataError(path, fault.line, fault.problem) from None
     if not sentences:
         raise DataError(path, None, "holds no sentence; expected BIO, a word and its tag in each line")
     return sentences
@@ -125,7 +116,7 @@ def _columns(line: Line) -> list[str]:
     if match := _CONTROL.search(line.text):
         hint = "; are lines ended by \\r alone?" if match[0] == "\r" else ""
         problem = f"control character {match[0]!r} at position {match.start() + 1}{hint}; remove it, or convert"
-        raise _LineError(line.number, f"{problem} the file to UTF-8 text")
+        raise LineError(line.number, f"{problem} the file to UTF-8 text")
     if "\t" in line.text:
         return [column.strip(" ") for column in line.text.split("\t")]
     return _SPACES.split(line.text.strip(" "))
@@ -150,10 +141,10 @@ def _blocks(path: Path) -> Iterator[list[_Word]]:
 
 def _check_columns(word: _Word, first: _Word) -> None:
     if word.count == 1:
-        raise _LineError(word.line, f"expected a word and its tag, found {word.form[:100]!r} alone; which is missing?")
+        raise LineError(word.line, f"expected a word and its tag, found {word.form[:100]!r} alone; which is missing?")
     if word.count != first.count:
         problem = f"{word.count} columns, but line {first.line} has {first.count}; does a word contain a space?"
-        raise _LineError(word.line, f"{problem} Then separate the columns by tabs")
+        raise LineError(word.line, f"{problem} Then separate the columns by tabs")
 
 
 def _check_words(blocks: list[list[_Word]]) -> None:
@@ -161,7 +152,7 @@ def _check_words(blocks: list[list[_Word]]) -> None:
     forms = [[word.form for word in block] for block in blocks]
     if any(len(one) > 1 for one in forms) and all(one == list(map(str, range(1, len(one) + 1))) for one in forms):
         problem = "the first column counts the words (1, 2, 3 in every sentence), and is read as the words"
-        raise _LineError(blocks[0][0].line, f"{problem}; take it away, so that the words come first")
+        raise LineError(blocks[0][0].line, f"{problem}; take it away, so that the words come first")
 
 
 def _take_off(prefix: str, blocks: list[list[_Word]]) -> None:
@@ -169,19 +160,19 @@ def _take_off(prefix: str, blocks: list[list[_Word]]) -> None:
         return
     for word in (word for block in blocks for word in block):
         if not word.form.startswith(prefix):
-            raise _LineError(word.line, f"the word {word.form!r} lacks the {prefix!r} that the file's first word has")
+            raise LineError(word.line, f"the word {word.form!r} lacks the {prefix!r} that the file's first word has")
         word.form = word.form.removeprefix(prefix)
 
 
 def _sentence(block: list[_Word], labels: Sequence[str] | None, mapping: Mapping[str, str]) -> Tagged:
     for word in block:
         if problem := _word_problem(word.form) or _tag_problem(word.tag):
-            raise _LineError(word.line, problem)
+            raise LineError(word.line, problem)
     tags = [_mapped(tag, mapping) for tag in repaired([word.tag for word in block])]
     for word, tag in zip(block, tags, strict=True):
         if labels is not None and tag != OUTSIDE and tag[2:] not in labels:
             allowed = f"one of {', '.join(labels)}; say what it counts as, or O, under entity_types"
-            raise _LineError(word.line, f"entity type {tag[2:]!r} is not {allowed}")
+            raise LineError(word.line, f"entity type {tag[2:]!r} is not {allowed}")
     return Tagged([word.form for word in block], tags)
 
 

@@ -19,20 +19,13 @@ from conllu.parser import parse_comment_line, parse_id_value, parse_int_value
 
 from babelscope.core.errors import DataError
 from babelscope.core.examples import UPOS, Multiword, Sentence, Word
-from babelscope.corpora.lines import Line, numbered_lines
+from babelscope.corpora.lines import Line, LineError, at_lines, numbered_lines
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 _KNOWN_TAGS = frozenset(UPOS)
 _REPEATED_SPACE = "  "  # `conllu` would take it for the end of a column
 _SPACE = re.compile(r"\s").search
 _PLAIN_NUMBER = re.compile("[1-9][0-9]{0,8}").fullmatch
-
-
-class _LineError(Exception):
-    """What is wrong, and in which line of the file; `read_conllu` adds the path."""
-
-    def __init__(self, line: int, problem: str):
-        self.line, self.problem = line, problem if len(problem) < 400 else f"{problem[:400]} ..."
 
 
 class _Row(NamedTuple):
@@ -61,10 +54,8 @@ def read_conllu(path: Path | str, count: int | None = None) -> list[Sentence]:
     Raises `DataError`, with the line where there is one, if any part of what is read is not well-formed.
     """
     path = Path(path)
-    try:
+    with at_lines(path):
         sentences = list(islice(_sentences(path), count))
-    except _LineError as fault:
-        raise DataError(path, fault.line, fault.problem) from None
     if not sentences:
         raise DataError(path, None, "holds no sentence; expected CoNLL-U, ten tab-separated columns a word")
     return sentences
@@ -82,15 +73,13 @@ def word_lines(path: Path) -> list[list[int]]:
     Raises `DataError` if a line is not well-formed or the words are not numbered; the annotation is not looked at.
     """
     sentences = []
-    try:
+    with at_lines(path):
         for block in _blocks(path):
             rows = [_parsed(line) for line in block if not line.text.startswith("#")]
             _check_ids(rows)
             sentences.append([row.line for row in rows if isinstance(row.id, int)])
             if not sentences[-1]:
-                raise _LineError(block[-1].number, "a sentence without words ends here")
-    except _LineError as fault:
-        raise DataError(path, fault.line, fault.problem) from None
+                raise LineError(block[-1].number, "a sentence without words ends here")
     if not sentences:
         raise DataError(path, None, "holds no sentence; expected CoNLL-U, ten tab-separated columns a word")
     return sentences
@@ -120,7 +109,7 @@ def _sentences(path: Path) -> Iterator[Sentence]:
         sentence = _sentence(block, ordinal)
         line = block[0].number
         if (first := seen.setdefault(sentence.id, line)) != line:
-            raise _LineError(line, f"the sentence at line {first} has the same id, {sentence.id!r}")
+            raise LineError(line, f"the sentence at line {first} has the same id, {sentence.id!r}")
         yield sentence
 
 
@@ -143,7 +132,7 @@ def _sentence(block: list[Line], ordinal: int) -> Sentence:
     _check_ids(rows)
     numbered = [(row.line, _word(row)) for row in rows if isinstance(row.id, int)]
     if not numbered:
-        raise _LineError(block[-1].number, "a sentence without words ends here")
+        raise LineError(block[-1].number, "a sentence without words ends here")
     _check_tree(numbered)
     multiwords = tuple(Multiword(row.id[0], row.id[2], row.form, row.misc) for row in rows if _is_range(row.id))
     words, text = tuple(word for _, word in numbered), comments.get("text") or None
@@ -157,9 +146,9 @@ def _parsed(line: Line) -> _Row:
     cells = line.text.split("\t")
     if len(cells) != len(COLUMNS):
         hint = "; are they separated by spaces instead of tabs?" if len(cells) == 1 and " " in line.text else ""
-        raise _LineError(line.number, f"expected {len(COLUMNS)} tab-separated columns, found {len(cells)}{hint}")
+        raise LineError(line.number, f"expected {len(COLUMNS)} tab-separated columns, found {len(cells)}{hint}")
     if _REPEATED_SPACE in line.text:
-        raise _LineError(line.number, "two spaces in a row inside a column; columns are separated by tabs")
+        raise LineError(line.number, "two spaces in a row inside a column; columns are separated by tabs")
     id, form, lemma, upos, xpos, feats, head, deprel, deps, misc = cells
     try:
         numbers = _number(id, parse_id_value), _number(head, parse_int_value)
@@ -167,9 +156,9 @@ def _parsed(line: Line) -> _Row:
             raise ParseException
     except (ParseException, ValueError):  # ValueError: a number of thousands of digits
         problem = f"the id is {id!r} and the head {head!r}; an id is like 8, 8-9 or 8.1, a head a number from 0"
-        raise _LineError(line.number, problem) from None
+        raise LineError(line.number, problem) from None
     if not form.strip():
-        raise _LineError(line.number, "the form (second column) is empty")
+        raise LineError(line.number, "the form (second column) is empty")
     return _Row(line.number, numbers[0], form, lemma, upos, xpos, feats, numbers[1], deprel, deps, misc)
 
 
@@ -197,25 +186,25 @@ def _check_ids(rows: list[_Row]) -> None:
             empty += 1
             _expect(line, id, (words, ".", empty))
     if covered > words:
-        raise _LineError(last_line, f"a multiword token up to word {covered}, but the sentence has {words} words")
+        raise LineError(last_line, f"a multiword token up to word {covered}, but the sentence has {words} words")
 
 
 def _expect(line: int, id: object, expected: object) -> None:
     if id != expected:
         shown = ["".join(map(str, i)) if isinstance(i, tuple) else i for i in (id, expected)]
         hint = "; is the empty line between two sentences missing?" if id == 1 else ""
-        raise _LineError(line, f"the id is {shown[0]} where {shown[1]} is expected{hint}")
+        raise LineError(line, f"the id is {shown[0]} where {shown[1]} is expected{hint}")
 
 
 def _word(row: _Row) -> Word:
     if row.upos == "_":
-        raise _LineError(row.line, "no universal part of speech (fourth column is _): the treebank is not annotated")
+        raise LineError(row.line, "no universal part of speech (fourth column is _): the treebank is not annotated")
     if row.upos not in _KNOWN_TAGS:
-        raise _LineError(row.line, f"{row.upos!r} is not a universal part of speech; allowed are {', '.join(UPOS)}")
+        raise LineError(row.line, f"{row.upos!r} is not a universal part of speech; allowed are {', '.join(UPOS)}")
     if problem := _wrong_features(row.feats):
-        raise _LineError(row.line, problem)
+        raise LineError(row.line, problem)
     if row.head is None or row.deprel in ("", "_"):
-        raise _LineError(row.line, "no head or no dependency relation (seventh and eighth column): not annotated")
+        raise LineError(row.line, "no head or no dependency relation (seventh and eighth column): not annotated")
     return Word(row.form, row.upos, row.head, row.deprel, row.lemma, row.xpos, row.feats, row.deps, row.misc)
 
 
@@ -234,14 +223,14 @@ def _check_tree(numbered: list[tuple[int, Word]]) -> None:
     heads = [0, *(word.head for _, word in numbered)]
     for line, word in numbered:
         if not 0 <= word.head < len(heads):
-            raise _LineError(line, f"the head is {word.head}; allowed are 0 (root) to {len(numbered)} (last word)")
+            raise LineError(line, f"the head is {word.head}; allowed are 0 (root) to {len(numbered)} (last word)")
     roots = [line for line, word in numbered if word.head == 0]
     if not roots:
-        raise _LineError(numbered[0][0], "the sentence that begins here has no root: no head is 0")
+        raise LineError(numbered[0][0], "the sentence that begins here has no root: no head is 0")
     if len(roots) > 1:
-        raise _LineError(roots[1], f"a second root; the first is at line {roots[0]}")
+        raise LineError(roots[1], f"a second root; the first is at line {roots[0]}")
     if (cyclic := _cyclic(heads)) is not None:
-        raise _LineError(numbered[cyclic - 1][0], f"word {cyclic} is its own ancestor: the heads form a cycle")
+        raise LineError(numbered[cyclic - 1][0], f"word {cyclic} is its own ancestor: the heads form a cycle")
 
 
 def _cyclic(heads: list[int]) -> int | None:
@@ -266,4 +255,4 @@ def _check_spelling(line: int, sentence: Sentence, text: str) -> None:
     spelled = "".join(form for _, form in sorted(tokens))
     if "".join(spelled.split()) != "".join(text.split()):
         problem = "the sentence that ends here does not spell its # text; is a line missing, or the file cut short?"
-        raise _LineError(line, f"{problem} Its words: {spelled[:100]!r}; its text: {text[:100]!r}")
+        raise LineError(line, f"{problem} Its words: {spelled[:100]!r}; its text: {text[:100]!r}")

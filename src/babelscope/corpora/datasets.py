@@ -17,7 +17,7 @@ from babelscope.core.tasks import ENTITIES, LINES, TEXTS, TREES, WORDS, Task, ta
 from babelscope.corpora import bio
 from babelscope.corpora.absent import NOT_HERE, found
 from babelscope.corpora.data_sources import DataSource, source_names, source_of
-from babelscope.corpora.letters import LETTERS, in_its_letters, split_name
+from babelscope.corpora.letters import in_its_letters, lettered, split_name
 from babelscope.corpora.lines import CHANGED
 from babelscope.corpora.parsed import as_read
 from babelscope.corpora.sources import ALL, Split
@@ -56,10 +56,7 @@ class _Data(Declaration):
         A language's own tokenizer has learned the letters that the language is written in. So it is found by this
         code, which is no language's where text is transliterated: that is read with the encoder's tokenizer.
         """
-        return re.sub(r"[+:]", "-", self._lettered(self.language))
-
-    def _lettered(self, text: str) -> str:
-        return f"{text}{LETTERS}{self.letters}" if self.letters else text
+        return re.sub(r"[+:]", "-", lettered(self.language, self.letters))
 
 
 class WorldData(_Data):
@@ -74,7 +71,7 @@ class WorldData(_Data):
     @property
     def name(self) -> str:
         """As studies name it."""
-        return self._lettered(WORLD_PREFIX + self.language)
+        return lettered(WORLD_PREFIX + self.language, self.letters)
 
     def read(self) -> Examples:
         """The examples."""

@@ -20,7 +20,7 @@ from babelscope.corpora.bio import read_bio, write_bio
 from babelscope.corpora.cache import from_hub, publish, reason, user_cache
 from babelscope.corpora.codes import checked_code
 from babelscope.corpora.lines import the_one
-from babelscope.corpora.sources import SPLITS, Split, data_folders
+from babelscope.corpora.sources import SPLITS, Split, check_split, data_folders
 
 HUB_DATASET = "unimelb-nlp/wikiann"
 _HUB_SPLITS: dict[Split, str] = {"train": "train", "dev": "validation", "test": "test"}
@@ -79,8 +79,7 @@ def entity_file(name: str, split: Split, sources: tuple[Source, ...] = SOURCES) 
 
     Raises `InputError` if no source has the corpus, or the corpus has no such split, or two files of it that differ.
     """
-    if split not in SPLITS:
-        raise InputError(f"{split!r} is not a split; allowed are {', '.join(SPLITS)}")
+    check_split(split)
     collection, language = _parts(name)
     folder = next(filter(None, (source(collection, language) for source in sources)), None)
     if folder is None:

@@ -20,6 +20,11 @@ def split_name(name: str) -> tuple[str, str | None]:
     return own, letters or None
 
 
+def lettered(name: str, letters: str | None) -> str:
+    """The name of a data set, transliterated or not."""
+    return f"{name}{LETTERS}{letters}" if letters else name
+
+
 class Lettered(Protocol):
     """Data that may be declared to be transliterated."""
 
@@ -47,7 +52,7 @@ def in_its_letters(read: Callable[[D], tuple[Any, ...]]) -> Callable[[D], tuple[
     """
 
     @wraps(read)
-    def lettered(data: D) -> tuple[Any, ...]:
+    def changed(data: D) -> tuple[Any, ...]:
         if data.letters is None:
             return read(data)
         if rules_digest(data.letters) != data.rules:
@@ -55,7 +60,7 @@ def in_its_letters(read: Callable[[D], tuple[Any, ...]]) -> Callable[[D], tuple[
             raise InputError(f"{data.name}: {problem}")
         return relettered(read(data), transliteration(data.letters))
 
-    return lettered
+    return changed
 
 
 def relettered(examples: Iterable[Any], change: Change) -> tuple[Any, ...]:

@@ -8,6 +8,7 @@ import io
 import zlib
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
@@ -44,6 +45,22 @@ def numbered_lines(path: Path, longest: int = LONGEST_LINE) -> Iterator[Line]:
                 yield Line(number, _decoded(raw, path, number, longest))
     except _DamagedError as error:
         raise DataError(path, number + 1, error.problem) from None
+
+
+class LineError(Exception):
+    """What is wrong, and in which line of a file; `at_lines` adds the path."""
+
+    def __init__(self, line: int, problem: str):
+        self.line, self.problem = line, problem if len(problem) < 400 else f"{problem[:400]} ..."
+
+
+@contextmanager
+def at_lines(path: Path) -> Iterator[None]:
+    """Say of which file a `LineError` is: it becomes a `DataError`."""
+    try:
+        yield
+    except LineError as fault:
+        raise DataError(path, fault.line, fault.problem) from None
 
 
 def the_one(files: Sequence[Path]) -> Path | None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from babelscope.core.errors import DataError, InputError
-from babelscope.core.outside import new_path, writing
+from babelscope.core.outside import new_path, write_text
 from babelscope.corpora.lines import Line, numbered_lines
 from babelscope.corpora.raw_text import check_raw
 from babelscope.corpora.transliteration import Change
@@ -70,8 +70,7 @@ def _write(source: Path, target: Path, rewritten: Callable[[Line], str], comment
             yield f"{text}\n"
 
     text = "".join(lines())  # all of it first, so that a fault leaves no half of a file
-    with writing(target):
-        target.write_text(text, encoding="utf-8", newline="\n")
+    write_text(target, text)
     return count
 
 

@@ -126,13 +126,18 @@ def _check_name(name: str) -> None:
         raise InputError(f"{name!r:.200} is not the name of a treebank; {expected}")
 
 
+def check_split(split: str) -> None:
+    """Refuse what is no split."""
+    if split not in SPLITS:
+        raise InputError(f"{split!r} is not a split; allowed are {', '.join(SPLITS)}")
+
+
 def find_treebank(name: str, split: Split, sources: tuple[Source, ...] = SOURCES) -> Path:
     """The CoNLL-U file of a treebank's split (`train`, `dev` or `test`).
 
     Raises `InputError` if no source has the treebank, or the treebank has no such split, or has it in parts.
     """
-    if split not in SPLITS:
-        raise InputError(f"{split!r} is not a split; allowed are {', '.join(SPLITS)}")
+    check_split(split)
     folder = treebank_folder(name, sources)
     if file := _whole_file(folder, split):
         return file

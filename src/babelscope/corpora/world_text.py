@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, NonNegativeInt
 
 from babelscope.core.declaration import Declaration
-from babelscope.corpora.letters import LETTERS
+from babelscope.corpora.letters import lettered
 from babelscope.corpora.transliteration import transliteration
 from babelscope.world import LANGUAGES, World
 from babelscope.world.world import VERSION
@@ -62,7 +62,7 @@ class WorldText(Declaration):
     @property
     def code(self) -> str:
         """As data sets have it: `qah`, or `qah>world` in other letters."""
-        return f"{self.language}{LETTERS}{self.letters}" if self.letters else self.language
+        return lettered(self.language, self.letters)
 
     def read(self) -> list[str]:
         """The sentences, then the pairs; words separated by spaces."""

@@ -10,9 +10,8 @@ import torch
 from torch import Tensor
 
 from babelscope.core.errors import InputError
+from babelscope.core.intervals import ROUNDING
 
-ROUNDING = 1e-12
-"""What is this small, against what it was computed from, is taken for 0."""
 NOTHING_DEBIASED = "all samples are equally unlike each other, so that the debiased HSIC is 0"
 
 

@@ -252,7 +252,7 @@ def _assembled(source: str, model: PreTrainedModel, tokenizer: PreTrainedTokeniz
     lost = sorted(key for key in missing if key.startswith(backbone))
     if lost:
         raise EncoderError(f"{source}: {len(lost)} weights are missing from its files, first {lost[0]}")
-    _ensure_padding(source, model, tokenizer)
+    _ensure_padding(source, tokenizer)
     return Encoder(model=(_backbone(model) if missing else model).eval(), tokenizer=tokenizer, name=Path(source).name)
 
 
@@ -267,7 +267,7 @@ def _check_vocabulary(source: str, tokenizer: PreTrainedTokenizerBase) -> None:
         )
 
 
-def _ensure_padding(source: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+def _ensure_padding(source: str, tokenizer: PreTrainedTokenizerBase) -> None:
     """Let the end-of-text piece pad where there is no padding piece, as in most decoders."""
     if tokenizer.pad_token is None:
         if tokenizer.eos_token is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import PositiveFloat, PositiveInt
 
 from babelscope.core.declaration import Declaration
-from babelscope.core.outside import read_json, writing
+from babelscope.core.outside import read_json, write_text
 from babelscope.core.validation import validate
 from babelscope.corpora.cache import user_cache
 from babelscope.engine.environment import gpu_names, processor
@@ -78,5 +78,4 @@ def write_calibration(calibration: Calibration, path: Path) -> None:
     Raises:
         InputError: it cannot be written.
     """
-    with writing(path):
-        path.write_text(calibration.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    write_text(path, calibration.model_dump_json(indent=1) + "\n")

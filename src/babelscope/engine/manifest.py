@@ -20,7 +20,7 @@ DROPPED = "dropped"
 """What stands beside the digest of a file that the store does without, since its step computes it again."""
 
 
-def write_manifest(folder: Path, key: str, about: Mapping[str, Any], without: Collection[str] = ()) -> None:
+def write_manifest(folder: Path, key: str, about: Mapping[str, Any], without: Collection[str]) -> None:
     """Flush every file to the disk, then write the manifest, so that it never speaks of bytes that are not there.
 
     Files of the folder whose names are in `without` are not in it.

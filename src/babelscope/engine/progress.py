@@ -67,6 +67,10 @@ def _language_label(code: str, letters: str | None) -> str:
     return f"{label}, by {rules}{', permuted' if permuted else ''}" if rules else label
 
 
+SECONDS = "seconds of computing, all steps together"
+"""What `provenance` calls what a study cost."""
+
+
 def provenance(plan: Plan, store: Store) -> dict[str, Any]:
     """Versions, machines and times, as the manifests of the plan's results record them.
 
@@ -80,7 +84,7 @@ def provenance(plan: Plan, store: Store) -> dict[str, Any]:
     starts = [end - timedelta(seconds=manifest["seconds"]) for end, manifest in zip(ends, manifests, strict=True)]
     return {
         "steps": _counted(plan, published),
-        "seconds of computing, all steps together": round(sum(manifest["seconds"] for manifest in manifests), 1),
+        SECONDS: round(sum(manifest["seconds"] for manifest in manifests), 1),
         "versions": ", ".join(sorted(versions)),
         "machines": ", ".join(sorted({manifest["platform"] for manifest in manifests})),
         "first step started": min(starts).isoformat(timespec="seconds") if starts else "nothing yet",

@@ -155,11 +155,11 @@ class Encoder:
             EncoderError: a donor that an operation names is not found.
             StudyError: the seed is none.
         """
-        whole = _load(self.place)
+        whole = Load.at(self.place)
         if self.surgery is None:
             return whole
         name, operations = self.surgery.name, self.surgery.operations
-        donors = tuple(_load(locate(donor)) for donor in donors_of(operations))
+        donors = tuple(Load.at(locate(donor)) for donor in donors_of(operations))
         drawn = seed if any(operation.seeded for operation in operations) else 0
         return declare(
             lambda: Operate(encoder=whole, surgery=name, operations=operations, donors=donors, seed=drawn),
@@ -271,7 +271,3 @@ def _in_memory(
     if tokenizer is None:
         raise InputError("a model in memory needs its tokenizer: load(model, tokenizer, name='mine')")
     return given_encoder(source, tokenizer, name)
-
-
-def _load(place: Place) -> Load:
-    return Load(name=place.name, content=place.content, place=place.path)

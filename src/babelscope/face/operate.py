@@ -23,7 +23,7 @@ Sizes = tuple[int, int]
 """Parameters before and after."""
 
 
-def write_operated(source: str, texts: Sequence[str], folder: Path, seed: int = 0) -> str:
+def write_operated(source: str, texts: Sequence[str], folder: Path, seed: int) -> str:
     """Operate on an encoder and write the result, with a record of what was done in `surgery.json`.
 
     Args:

@@ -31,7 +31,7 @@ T = TypeVar("T")
 CLUSTERS = ("dask:", "tcp://", "tls://")
 
 
-def open_store(store: Store | Path | str | None = None) -> Store:
+def open_store(store: Store | Path | str | None) -> Store:
     """The store at an address; None: at the one that the environment names, or `babelscope-store` where we are.
 
     Raises:

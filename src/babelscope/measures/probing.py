@@ -60,7 +60,7 @@ class Probing(Declaration):
     quirks: tuple[Quirk, ...] = ()
     """Deviations of a published protocol of language modelling, to repeat its numbers. Empty: none."""
 
-    def at_most(self, corpus: str = "", of: Literal["perplexity", "distance", "scores"] = "perplexity") -> int:
+    def at_most(self, of: Literal["perplexity", "distance", "scores"], corpus: str = "") -> int:
         """How many sentences of each data set of a corpus are measured on."""
         if of == "distance" and self.distance_sentences is not None:
             return self.distance_sentences

@@ -30,7 +30,7 @@ def write_figures(report: Report, path: Path, *, width: int = 520) -> list[Path]
     check_suffix(path, FIGURE_SUFFIXES)
     figures = [figure for section in sections_of(report) for figure in section.figures]
     if not figures:
-        raise _nothing(report)
+        raise nothing_to_show(report)
     files = [path.with_stem(stem) for stem in _stems(path.stem, figures)]
     for file, figure in zip(files, figures, strict=True):
         write_figure(figure, file, width=width)
@@ -75,7 +75,7 @@ def markdown(report: Report) -> str:
     """
     sections = sections_of(report)
     if not sections:
-        raise _nothing(report)
+        raise nothing_to_show(report)
     parts = [_warned(report.warnings), answer_markdown(sections), *map(section_markdown, sections)]
     return "\n".join(parts).lstrip()
 
@@ -127,5 +127,6 @@ def _escaped(text: str) -> str:
     return re.sub(r"<(?=[a-zA-Z/!?])", "&lt;", line)
 
 
-def _nothing(report: Report) -> InputError:
+def nothing_to_show(report: Report) -> InputError:
+    """What to raise for a report without any section."""
     return InputError(f"{report.title}: nothing to show yet; run the study first")

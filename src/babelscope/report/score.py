@@ -110,7 +110,7 @@ def noun_of(scores: Sequence[Score]) -> str:
 
 def title_of(task: str) -> str:
     """A task's title; its name where it is not in the table."""
-    return {str(name): info.title for name, info in TASKS.items()}.get(task, task)
+    return TASKS[task].title if task in TASKS else task
 
 
 def section_title(scores: Sequence[Score]) -> str:

@@ -14,9 +14,9 @@ from babelscope.corpora.parallel import FilePairs, NamedPairs
 from babelscope.encoders.places import shipped_encoders
 from babelscope.steps.encoder import Load
 from babelscope.steps.plan import Plan, declared
-from babelscope.studies.protocols import Training, settings, trainings
 from babelscope.study.declare import Study
 from babelscope.study.encoders import BringingIn
+from babelscope.study.trainings import Training, settings, trainings
 
 
 class UsedData(NamedTuple):

@@ -36,7 +36,7 @@ def counted(number: int, noun: str = "") -> str:
 
 
 def direction(differences: Sequence[float], more: str, less: str, noun: str = "language") -> str:
-    """Where differences are above and below 0: `higher in all five languages`, `higher in two languages of five`."""
+    """Where differences are above and below 0: `higher in all five languages`, `higher in two of five languages`."""
     above, below = (sum(sign * each > ROUNDING for each in differences) for sign in (1, -1))
     whole = counted(len(differences), noun)
     every = f"all {whole}" if len(differences) > 2 else f"both {noun}s" if len(differences) == 2 else f"the one {noun}"

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import NonNegativeFloat, NonNegativeInt, SerializeAsAny
 
-from babelscope.core.step import Needs, Results, Step, Workspace
+from babelscope.core.step import Results, Step, Workspace
 from babelscope.encoders.folder import CARD
 from babelscope.steps.align import Align, AlignedLanguages, read_languages
 from babelscope.steps.card import Brought, card, described
 from babelscope.steps.curves import curve_rows
 from babelscope.steps.encoder import EncoderStep
 from babelscope.steps.pretrain import ENCODER_FOLDER, Learned, keep_encoder
-from babelscope.tuning.settings import Tuning
 
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
@@ -113,8 +112,6 @@ class Distil(WithLanguages, Learned):
     encoder: BringIn
     compared_layers: tuple[NonNegativeInt, ...] | None = None
     source_share: float
-    tuning: Tuning
-    seed: NonNegativeInt
 
     @property
     def brought_in(self) -> tuple[str, ...] | None:
@@ -123,10 +120,6 @@ class Distil(WithLanguages, Learned):
     @property
     def read_texts(self) -> tuple[Any, ...]:
         return tuple(text for aligned in self.encoder.languages for text in aligned.parallel)
-
-    @property
-    def needs(self) -> Needs:
-        return Needs.on(self.tuning.device, self.tuning.threads)
 
     @property
     def title(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from babelscope.core.row import Row
-from babelscope.core.scores import MEASURES
+from babelscope.core.scores import measure_of
 
 if TYPE_CHECKING:
     from babelscope.tuning.checkpoint import Point
@@ -17,7 +17,7 @@ def curve_rows(points: Iterable[Point], labels: dict[str, Any]) -> list[Row]:
     rows = []
     for point in points:
         split, _, dataset = point.split.partition(" ")
-        unit = MEASURES[point.measure].unit if point.measure in MEASURES else ""
+        unit = measure_of(point.measure).unit
         row = Row(point.measure, point.value, unit, split=split, dataset=dataset or None, step=point.step)
         rows.append(row.labelled(**labels))
     return rows

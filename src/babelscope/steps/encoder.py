@@ -58,6 +58,11 @@ class Load(EncoderStep):
     content: str
     place: str
 
+    @classmethod
+    def at(cls, place: Place) -> Load:
+        """The encoder at a place."""
+        return cls(name=place.name, content=place.content, place=place.path)
+
     def build(self, results: Results) -> Encoder:
         return self.read()
 

@@ -34,11 +34,17 @@ class Learned(EncoderStep):
     row_kind: ClassVar[str] = "curve"
 
     name: str
+    tuning: Tuning
+    seed: NonNegativeInt
 
     @property
     def read_texts(self) -> tuple[Any, ...]:
         """The declared texts that it is trained on."""
         raise NotImplementedError
+
+    @property
+    def needs(self) -> Needs:
+        return Needs.on(self.tuning.device, self.tuning.threads)
 
     def build(self, results: Results) -> Encoder:
         """The encoder that the step wrote."""
@@ -58,8 +64,6 @@ class Pretrain(Learned):
     vocabulary_size: PositiveInt
     shape: Shape
     masking: float
-    tuning: Tuning
-    seed: NonNegativeInt
 
     @property
     def read_texts(self) -> tuple[Any, ...]:
@@ -68,10 +72,6 @@ class Pretrain(Learned):
     @property
     def layers(self) -> int | None:
         return self.shape.layers
-
-    @property
-    def needs(self) -> Needs:
-        return Needs.on(self.tuning.device, self.tuning.threads)
 
     @property
     def title(self) -> str:
@@ -103,8 +103,6 @@ class Adapt(Learned):
     parallel: tuple[ParallelText, ...] = ()
     new_pieces: PositiveInt | None = None
     masking: float
-    tuning: Tuning
-    seed: NonNegativeInt
     edition: PositiveInt = 1
     """2 where epochs have more steps than were counted once: those of texts that are read with several tokenizers."""
 
@@ -119,10 +117,6 @@ class Adapt(Learned):
     @property
     def brought_in(self) -> tuple[str, ...] | None:
         return self.encoder.brought_in
-
-    @property
-    def needs(self) -> Needs:
-        return Needs.on(self.tuning.device, self.tuning.threads)
 
     @property
     def title(self) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from babelscope.core.errors import InputError
 from babelscope.core.languages import language_name
 from babelscope.core.tasks import TaskName
-from babelscope.corpora.letters import LETTERS
+from babelscope.corpora.letters import lettered
 from babelscope.corpora.sources import ALL
 from babelscope.corpora.transliteration import PERMUTE
 from babelscope.studies.multilingual import READ
@@ -55,7 +55,7 @@ class Cell(NamedTuple):
 
     def lettered(self, name: str) -> str:
         """The name of data in these letters."""
-        return f"{name}{LETTERS}{self.letters}" if self.letters else name
+        return lettered(name, self.letters)
 
     @property
     def recipes(self) -> tuple[str, ...]:

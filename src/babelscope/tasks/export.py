@@ -186,7 +186,7 @@ def _save_config(module: Tagger | Classifier | Parser, naming: Naming, folder: P
     save_config(config, languages, folder)
 
 
-def _save_tokenizer(module: Any, folder: Path, *, pretty: bool = True) -> None:
+def _save_tokenizer(module: Any, folder: Path, *, pretty: bool) -> None:
     """The tokenizer of a tagger, classifier or parser, set to what the model reads."""
     tokenizer = deepcopy(module.tokenizer)
     inputs = ["input_ids", "attention_mask"]

@@ -193,6 +193,12 @@ def evaluate_tagger(tagger: Tagger, sentences: Sequence[Tagged]) -> list[Score]:
     return [ratio_score("accuracy", np.diff(right[starts]), np.diff(starts)), *windows.reading_scores(classes)]
 
 
+def check_labels(sentences: Iterable[Tagged], known: Collection[str]) -> None:
+    """Raise `InputError` if a sentence to train on has a label that the tagger has not."""
+    if strange := {label for sentence in sentences for label in sentence.labels}.difference(known):
+        raise InputError(f"label {min(strange)!r} in the training data: the tagger has {', '.join(sorted(known))}")
+
+
 def check_words(sentences: Sequence[Tagged]) -> None:
     """Raise `InputError` if there is no word to evaluate on."""
     if not any(sentence.words for sentence in sentences):
@@ -212,12 +218,7 @@ class Tagging:
     @cached_property
     def examples(self) -> TaggedWindows:
         """The training windows."""
-        known = set(self.tagger.labels)
-        for sentence in self.sentences:
-            if strange := set(sentence.labels) - known:
-                raise InputError(
-                    f"label {min(strange)!r} in the training data: the tagger has {', '.join(sorted(known))}"
-                )
+        check_labels(self.sentences, self.tagger.labels)
         return TaggedWindows.of(self.tagger, self.sentences)
 
     @cached_property

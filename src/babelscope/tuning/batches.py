@@ -50,8 +50,8 @@ def epoch_of_examples(
     seed: int,
     epoch: int,
     owners: NDArray[np.int64],
-    groups: NDArray[np.int64] | None = None,
-    drawn: bool = False,
+    groups: NDArray[np.int64] | None,
+    drawn: bool,
 ) -> list[NDArray[np.int64]]:
     """The batches of one epoch with so many examples each, as indices of sequences.
 

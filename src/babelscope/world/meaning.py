@@ -102,7 +102,7 @@ def _draw_copular(chance: Chance) -> Clause:
     return Clause(predicate, subject, negated=negated, tense=tense)
 
 
-def _draw_argument(chance: Chance, classes: frozenset[str], role: str, simple: bool = False) -> Nominal:
+def _draw_argument(chance: Chance, classes: frozenset[str], role: str, simple: bool) -> Nominal:
     names = [NAME_CLASS[category] for category in sorted(classes) if category in NAME_CLASS]
     kind = chance.weighted(("noun", "name", "pronoun"), (0.7, 0.18 if names else 0, 0.12 if "person" in classes else 0))
     if kind == "pronoun":

@@ -19,6 +19,8 @@ from babelscope.surgery.fields import ENGLISH_LIKE
 
 AT_ONCE = 1000
 """Texts that are encoded together."""
+CONTEXT, MORE_THAN = 10, 5
+"""Pieces of a context, which is English-like if more than so many of them are (Zhang, 2021, section 4.1)."""
 
 
 class Coverage(NamedTuple):
@@ -63,21 +65,19 @@ def english_like_pieces(tokenizer: PreTrainedTokenizerBase) -> frozenset[str]:
     return frozenset(piece for piece in spelled_pieces(tokenizer) if re.fullmatch(ENGLISH_LIKE, piece))
 
 
-def english_like_contexts(
-    tokenizer: PreTrainedTokenizerBase, lines: Iterable[str], window: int = 10, more_than: int = 5
-) -> float:
+def english_like_contexts(tokenizer: PreTrainedTokenizerBase, lines: Iterable[str]) -> float:
     """The share of a text's contexts that are English-like (Zhang, 2021, section 4.1); NaN if there is no context.
 
-    A context is any `window` pieces in a row within a line, without special ones; it is English-like if `more_than`
-    of them are. Contexts overlap: a line of n pieces has n - window + 1.
+    A context is any 10 pieces in a row within a line, without special ones; it is English-like if more than 5 of them
+    are. Contexts overlap: a line of n pieces has n - 9.
     """
     english = english_like_pieces(tokenizer)
     is_english = np.asarray([piece in english for piece in spelled_pieces(tokenizer)])
     contexts = english_like = 0
     for ids in _encoded(tokenizer, lines):
         before = np.concatenate([[0], np.cumsum(is_english[ids])])
-        counts = before[window:] - before[:-window]
-        contexts, english_like = contexts + len(counts), english_like + int((counts > more_than).sum())
+        counts = before[CONTEXT:] - before[:-CONTEXT]
+        contexts, english_like = contexts + len(counts), english_like + int((counts > MORE_THAN).sum())
     return _share(english_like, contexts)
 
 

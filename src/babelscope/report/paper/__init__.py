@@ -17,6 +17,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.outside import reading, writing
 from babelscope.core.row_table import write_rows
 from babelscope.report.figures import Figure, svg
+from babelscope.report.files import nothing_to_show
 from babelscope.report.model import Report
 from babelscope.report.paper import citations, methods
 from babelscope.report.paper.latex import PREAMBLE, escaped, table_float
@@ -64,7 +65,7 @@ def write_paper(report: Report, folder: Path) -> list[Path]:
     """
     sections = sections_of(report)
     if not sections:
-        raise InputError(f"{report.title}: nothing to show yet; run the study first")
+        raise nothing_to_show(report)
     numbered = enumerate(sections, 1)
     parts = [*_methods(report), *(part for number, section in numbered for part in _section(section, number))]
     files = {name: content for part in parts for name, content in part.files.items()}

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from babelscope.core.inference import FEWEST_SEEDS
 from babelscope.core.version import __version__
+from babelscope.engine.progress import SECONDS
 from babelscope.report.model import Report
 from babelscope.report.paper import citations
 from babelscope.report.paper.latex import escaped, text_table
@@ -185,7 +186,7 @@ def _computing(report: Report, used: Used) -> str:
     known = report.provenance
     devices = _joined(sorted({dict(group)["device"] for group in used.trainings}))
     versions, machines = known.get("versions"), known.get("machines")
-    seconds = known.get("seconds of computing, all steps together")
+    seconds = known.get(SECONDS)
     parts = [
         f"computed with {versions}" if versions else "", f"on {machines}" if machines else "",
         f"(device: {devices})" if devices else "", f"in {seconds:,.0f} seconds of computing" if seconds else "",

@@ -221,8 +221,7 @@ class ResolvedEncoders:
 
 
 def _load(given: str) -> Load:
-    place = locate(given)
-    return Load(name=place.name, content=place.content, place=place.path)
+    return Load.at(locate(given))
 
 
 def _counted(adapted: Adapt) -> Adapt:

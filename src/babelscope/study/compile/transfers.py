@@ -257,7 +257,7 @@ def _resolve_probes(path: str, task: Task, declared: Probing, study: Study, faul
     def corpora(key: Literal["perplexity", "distance"]) -> tuple[Corpus, ...]:
         named = getattr(declared, key).items()
         return tuple(
-            Corpus(name=corpus, data=find(f"{key}.{corpus}", "mlm", names, declared.at_most(corpus, key)))
+            Corpus(name=corpus, data=find(f"{key}.{corpus}", "mlm", names, declared.at_most(key, corpus)))
             for corpus, names in named
         )
 
@@ -265,5 +265,5 @@ def _resolve_probes(path: str, task: Task, declared: Probing, study: Study, faul
         faults.add(f"{path}.quirks", f"these are of language modelling, task mlm, not of {task}; leave them out")
     return Probes(
         every=declared.every, perplexity=corpora("perplexity"), distance=corpora("distance"),
-        scores=find("scores", task, declared.scores, declared.at_most(of="scores")), quirks=declared.quirks,
+        scores=find("scores", task, declared.scores, declared.at_most("scores")), quirks=declared.quirks,
     )  # fmt: skip

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from babelscope.core.errors import InputError
 from babelscope.core.examples import Tagged
 from babelscope.encoders.pieces import Pieces
 from babelscope.tasks.bilstm.backbone import BiLstmBackbone
 from babelscope.tasks.bilstm.crf import Crf, bio_allowed
 from babelscope.tasks.bilstm.words import EVALUATION_WORDS, EncodedWords, TrainingWords, WordBatch
 from babelscope.tasks.spans import count_spans, span_scores
+from babelscope.tasks.tag import check_labels, check_words
 from babelscope.tasks.task import Score, ratio_score
 
 Output = Literal["softmax", "crf"]
@@ -132,11 +132,8 @@ class BiLstmTagging:
     @cached_property
     def gold(self) -> Pieces:
         """The classes of their words."""
+        check_labels(self.sentences, self.tagger.labels)
         classes = {label: number for number, label in enumerate(self.tagger.labels)}
-        if strange := {label for sentence in self.sentences for label in sentence.labels} - classes.keys():
-            raise InputError(
-                f"label {min(strange)!r} in the training data: the tagger has {', '.join(sorted(classes))}"
-            )
         return Pieces.of(
             [[classes[label] for label in sentence.labels] for sentence in self.sentences if sentence.words], -1
         )
@@ -183,7 +180,5 @@ def _right(predicted: Labels, gold: Labels) -> list[int]:
 
 
 def _with_words(sentences: Sequence[Tagged]) -> list[Tagged]:
-    some = [sentence for sentence in sentences if sentence.words]
-    if not some:
-        raise InputError("no word to tag: the evaluation data is empty")
-    return some
+    check_words(sentences)
+    return [sentence for sentence in sentences if sentence.words]

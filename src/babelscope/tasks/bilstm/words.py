@@ -51,12 +51,12 @@ class Vocabulary(Declaration):
         return torch.tensor([counts.total() - sum(known), *known])
 
 
-def unknown_rates(counts: Tensor, strength: float = 0.25) -> Tensor:
+def unknown_rates(counts: Tensor) -> Tensor:
     """How probably a word is made unknown in training: rare words often, so that unknown words are learned too.
 
-    The rate is strength / (strength + count) (Kiperwasser and Goldberg, 2016, 3.1).
+    The rate is 0.25 / (0.25 + count) (Kiperwasser and Goldberg, 2016, 3.1).
     """
-    return strength / (strength + counts)
+    return 0.25 / (0.25 + counts)
 
 
 def count_words(sentences: Sequence[Sequence[str]]) -> Counter[str]:

@@ -63,7 +63,7 @@ def _angle_table(report: Report) -> Table:
             name = name_of(row) if is_published(row) else f"{name_of(row)}{_elsewhere(row)}"
             values[is_published(row), name, order, part][row.measure][run_of(row)] = row.value
     in_order = sorted(values, key=lambda key: key[:3])  # components in the order in which they come
-    lines = [_angle_line(*key, values[key]) for key in in_order]
+    lines = [_angle_line(key, values[key]) for key in in_order]
     note = (
         "At the first of three models (the bilingual one, unless another is named): the angle between the directions "
         "to the second (the source’s then) and the third (the target’s), how many times as far away the second is as "
@@ -86,7 +86,8 @@ def _elsewhere(row: Row) -> str:
     return f", at the model of {origin} towards {' and '.join(ends)}"
 
 
-def _angle_line(published: bool, encoder: str, order: int, part: str, measured: Mapping[str, Values]) -> list[Cell]:
+def _angle_line(key: tuple[bool, str, int, str], measured: Mapping[str, Values]) -> list[Cell]:
+    published, encoder, _, part = key
     norms = (over_pairs(measured.get(name, {})) for name in NORMS)
     return [
         Cell(encoder), Cell(part), *mean_cells(over_pairs(measured["angle"]), 1, ".1f"),

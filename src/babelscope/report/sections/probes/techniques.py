@@ -21,10 +21,10 @@ def techniques(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
     learned = {place for place in (score.place for score in scores if score.is_source and score.schedule)}
     shown = [score for score in scores if score.place in learned]
     if len({score.schedule for score in shown} - {None}) > 1:
-        yield Section("Fine-tuning techniques", tables=[_table(report, shown)])
+        yield Section("Fine-tuning techniques", tables=[_table(shown)])
 
 
-def _table(report: Report, scores: Sequence[Score]) -> Table:
+def _table(scores: Sequence[Score]) -> Table:
     encoders = list(dict.fromkeys(score.encoder for score in scores))
     named = {id(score): _technique(score, scores) for score in scores}
     cells = {(score.place, named[id(score)], score.encoder): score for score in scores}

@@ -1,8 +1,8 @@
 """How many examples the papers' trainings had, and how many steps these make in the profile `paper` of each study.
 
-`published/training_examples.csv` has the numbers, by study, training (`tasks.NAME`, `encoders.NAME`; `*` stands for
-anything) and data set; without a data set, the number is of all of them together. Those of divided treebanks and of
-small sets of entities are in `unseen_data`.
+`studies/published/training_examples.csv` has the numbers, by study, training (`tasks.NAME`, `encoders.NAME`; `*`
+stands for anything) and data set; without a data set, the number is of all of them together. Those of divided treebanks
+and of small sets of entities are in `unseen_data`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
+from published_settings import is_about, paper_study
+
 from babelscope.corpora.letters import split_name
-from babelscope.studies.protocols import is_about, made_encoders, paper_study
 from babelscope.studies.published_numbers import read_table
 from babelscope.studies.unseen_data import labelled_sizes
 from babelscope.study.declare import Study
+from babelscope.study.trainings import made_encoders
 from babelscope.tuning.settings import Tuning
 
 IN_CODE = "not published: the sets' present sizes, in the code's table (`unseen_data.py`)"
