@@ -141,7 +141,7 @@ def test_encoders_are_as_alike_as_on_a_processor(encoder, sentences):
     for device in ("cpu", "cuda"):
         moved = deepcopy(encoder)
         moved.model.to(device)
-        alike.append(linear_cka(*(sentence_states(moved, texts)[-1] for texts in (sentences, other))).cpu())
+        alike.append(linear_cka(*(sentence_states(moved, texts)[-1] for texts in (sentences, other))))
     torch.testing.assert_close(*alike, rtol=1e-3, atol=1e-4)
 
 

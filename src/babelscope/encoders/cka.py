@@ -9,108 +9,38 @@ Maximization", equation 4) CKA then stays around 0, below it too: the one to rea
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
 import torch
 from torch import Tensor
 
 from babelscope.core.errors import InputError
 from babelscope.encoders.kernels import NOTHING_DEBIASED, ROUNDING, require_none
 
-States = Tensor | np.ndarray
+_ONE_LAYER = torch.Size()
 
 
-class LinearCKA:
-    """CKA with linear kernels between all layers of two models, over any number of samples, batch by batch.
+def linear_cka(x: Tensor, y: Tensor, debiased: bool = False) -> float:
+    """CKA with linear kernels of a layer of one model and a layer of another.
 
-    It is exact: the result is the one that all samples at once would give, whatever the batches. Memory is 8 bytes
-    times (layers_x width_x) (layers_y width_y) for the pairs, and 8 layers width^2 for each side by itself; it does
-    not grow with the samples; a batch needs about five times its own size in float64 while it is added. Sums are in
-    float64, on the device of the states. Where only like layers are compared, one `LinearCKA` for each costs less.
-    """
-
-    def __init__(self) -> None:
-        self._sides: list[_Side] = []
-        self._between = torch.empty(0)
-
-    @property
-    def samples(self) -> int:
-        """How many samples were added so far."""
-        return self._sides[0].samples if self._sides else 0
-
-    def update(self, x: States, y: States, mask: States | None = None) -> None:
-        """Add a batch of samples.
-
-        Args:
-            x: [*layers, samples, width], of one model: sentences, words, or whatever is compared. Any leading
-                dimensions are kept; none stand for one layer.
-            y: the same samples in the same order, of the other model; its layers and width may differ.
-            mask: True at the samples that count. Where it has more than one dimension, so have the samples: a mask
-                [sentences, positions] goes with states [*layers, sentences, positions, width].
-
-        Raises:
-            InputError: The two sides differ in samples, this batch differs from earlier ones in layers or width, or a
-                state is not finite. Nothing of the batch is counted then.
-        """
-        batch = paired_states(x, y, mask)
-        if batch[0].shape[-2] == 0:
-            return
-        if not self._sides:
-            self._sides = [_Side(name, side) for name, side in zip("xy", batch, strict=True)]
-            self._between = batch[0].new_zeros([math.prod(side.moments.shape[:2]) for side in self._sides])
-        for side, states in zip(self._sides, batch, strict=True):
-            side.require_same_shape(states)
-        rows_x, rows_y = (side.add(states) for side, states in zip(self._sides, batch, strict=True))
-        self._between.addmm_(rows_x.T, rows_y)
-
-    def similarity(self, debiased: bool = False) -> Tensor:
-        """[*layers_x, *layers_y] in float64: CKA of every layer of x with every layer of y.
-
-        Raises:
-            InputError: Fewer than 3 samples (4 where `debiased`), or a layer whose states do not vary.
-        """
-        require_samples(self.samples, debiased)
-        x, y = self._sides
-        rows = self._between.view(*x.moments.shape[:2], *y.moments.shape[:2]).transpose(1, 2)
-        # Pair by pair: centred copies of all moments at once would double the memory, and take longer.
-        shared = torch.stack([_hsic(_centred(pair), debiased) for row in rows for pair in row])
-        norms = torch.outer(x.norms(debiased), y.norms(debiased))
-        return (shared.view_as(norms) / norms).reshape(x.layers + y.layers)
-
-
-def linear_cka(x: States, y: States, debiased: bool = False) -> Tensor:
-    """CKA with linear kernels of all layers of x with all layers of y: `LinearCKA` in one batch.
+    It takes memory for (width_x + width_y)^2 numbers, and none for pairs of samples. Sums are in float64, on the device
+    of the states.
 
     Args:
-        x: [*layers_x, samples, width_x].
-        y: [*layers_y, samples, width_y], the same samples in the same order.
+        x: [samples, width_x]: the states of sentences, words, or whatever is compared.
+        y: [samples, width_y]: of the same samples in the same order.
         debiased: take the unbiased estimate of HSIC.
 
-    Returns:
-        [*layers_x, *layers_y] in float64.
-
     Raises:
-        InputError: As for `LinearCKA`.
+        InputError: The two differ in samples, there are fewer than 3 (4 where `debiased`), a state is not finite, or
+            the states of one side do not vary.
     """
-    cka = LinearCKA()
-    cka.update(x, y)
-    return cka.similarity(debiased)
-
-
-def paired_states(x: States, y: States, mask: States | None = None) -> tuple[Tensor, Tensor]:
-    """Both sides in float64, [*layers, samples, width], with the samples that the mask leaves out gone.
-
-    Raises:
-        InputError: A side has fewer than two dimensions, the two differ in samples, the mask does not fit, or a state
-            is not finite.
-    """
-    chosen = None if mask is None else torch.as_tensor(mask).bool()
-    x, y = (_side_states(name, torch.as_tensor(side), chosen) for name, side in (("x", x), ("y", y)))
-    if x.shape[-2] != y.shape[-2]:
-        problem = f"x has {x.shape[-2]} samples and y has {y.shape[-2]}"
+    if len(x) != len(y):
+        problem = f"x has {len(x)} samples and y has {len(y)}"
         raise InputError(problem, "Row i of both must be the same sample, or a sentence and its translation.")
-    return x, y
+    sides = [_Side(name, states) for name, states in (("x", x), ("y", y))]
+    require_samples(len(x), debiased)
+    one, other = sides
+    shared = _hsic(_centred(one.rows.T @ other.rows), debiased)
+    return float(shared / (one.norm(debiased) * other.norm(debiased)))
 
 
 def require_samples(samples: int, debiased: bool) -> None:
@@ -123,45 +53,31 @@ def require_samples(samples: int, debiased: bool) -> None:
 
 
 class _Side:
-    """One of the two models: what its states were measured from, and their moments.
+    """One of the two models: its states as rows, measured from their mean, and the sums of products of these.
 
     Every state x is extended to a row [x, |x|^2, 1]. The sum of products of the rows of two layers then holds all that
-    the biased and the debiased HSIC need, the number of samples included. States are measured from the mean of the
-    first batch, near enough to their own mean for no digits to be lost when that is known and subtracted.
+    the biased and the debiased HSIC need, the number of samples included. What rounding leaves of the mean is
+    subtracted from the sums.
     """
 
-    def __init__(self, name: str, first: Tensor):
-        self.name, self.layers, self.width = name, first.shape[:-2], first.shape[-1]
-        self.origin = first.reshape(-1, *first.shape[-2:]).mean(dim=1)  # [layers, width]
-        self.moments = first.new_zeros(len(self.origin), self.width + 2, self.width + 2)
-
-    @property
-    def samples(self) -> int:
-        return int(self.moments[0, -1, -1])
-
-    def require_same_shape(self, states: Tensor) -> None:
-        given, expected = [*states.shape[:-2], states.shape[-1]], [*self.layers, self.width]
-        if given != expected:
-            raise InputError(f"{self.name}: layers and width were {expected} in the first batch, now {given}")
-
-    def add(self, states: Tensor) -> Tensor:
-        """[samples, layers * (width + 2)]: the rows of these states, now part of the moments."""
-        moved = states.reshape(-1, *states.shape[-2:]).transpose(0, 1) - self.origin
+    def __init__(self, name: str, states: Tensor):
+        if not states.isfinite().all():
+            raise InputError(f"{name} has a state that is NaN or infinite", "Look for a training that diverged.")
+        self.name, states = name, states.double()
+        self.origin = states.mean(dim=0)  # [width]
+        moved = states - self.origin
         squares = moved.square().sum(dim=-1, keepdim=True)
-        rows = torch.cat([moved, squares, torch.ones_like(squares)], dim=-1)
-        by_layer = rows.transpose(0, 1)
-        self.moments.baddbmm_(by_layer.mT, by_layer)
-        return rows.flatten(1)
+        self.rows = torch.cat([moved, squares, torch.ones_like(squares)], dim=-1)  # [samples, width + 2]
 
-    def norms(self, debiased: bool) -> Tensor:
-        """[layers]: the square root of each layer's HSIC with itself."""
-        mean_square = (self.origin + self.moments[:, :-2, -1] / self.samples).square().sum(dim=-1)
-        centred = [_centred(moments) for moments in self.moments]
-        spread = torch.stack([moments[-2, -1] for moments in centred])
-        biased, hsic = (torch.stack([_hsic(moments, form) for moments in centred]) for form in (False, debiased))
-        constant = spread <= ROUNDING**2 * self.samples * mean_square
-        require_none(constant, self.name, self.layers, "its states are the same for all samples")
-        require_none(hsic <= ROUNDING * biased, self.name, self.layers, NOTHING_DEBIASED)
+    def norm(self, debiased: bool) -> Tensor:
+        """The square root of its HSIC with itself."""
+        moments = self.rows.T @ self.rows
+        mean_square = (self.origin + moments[:-2, -1] / len(self.rows)).square().sum()
+        centred = _centred(moments)
+        biased, hsic = (_hsic(centred, form) for form in (False, debiased))
+        constant = centred[-2, -1] <= ROUNDING**2 * len(self.rows) * mean_square
+        require_none(constant, self.name, _ONE_LAYER, "its states are the same for all samples")
+        require_none(hsic <= ROUNDING * biased, self.name, _ONE_LAYER, NOTHING_DEBIASED)
         return hsic.sqrt()
 
 
@@ -189,21 +105,3 @@ def _hsic(moments: Tensor, debiased: bool) -> Tensor:
         return aligned
     n, spread = moments[-1, -1], moments[-2, -1] * moments[-1, -2]
     return aligned - n / (n - 2) * moments[-2, -2] + spread / ((n - 1) * (n - 2))
-
-
-def _side_states(name: str, states: Tensor, mask: Tensor | None) -> Tensor:
-    if mask is not None:
-        states = _chosen(name, states, mask)
-    if states.ndim < 2:
-        raise InputError(f"{name} has the shape {list(states.shape)}; it must be [*layers, samples, width]")
-    if not states.isfinite().all():
-        raise InputError(f"{name} has a state that is NaN or infinite", "Look for a training that diverged.")
-    return states.double()
-
-
-def _chosen(name: str, states: Tensor, mask: Tensor) -> Tensor:
-    if states.shape[-1 - mask.ndim : -1] != mask.shape:
-        raise InputError(
-            f"{name} has the shape {list(states.shape)}; the mask {list(mask.shape)} must fit before width"
-        )
-    return states[..., mask.to(states.device), :]

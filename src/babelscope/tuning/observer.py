@@ -157,7 +157,7 @@ def _compared(states: Tensor, reference: Tensor, name: str) -> Iterator[Row]:
     if states.shape == reference.shape:
         for measure, values in distances(states, reference)._asdict().items():
             yield from _by_layer(f"{_SPOKEN[measure]} to {name}", values)
-    alike = [float(linear_cka(own, other, debiased=True)) for own, other in zip(states, reference, strict=True)]
+    alike = [linear_cka(own, other, debiased=True) for own, other in zip(states, reference, strict=True)]
     yield from _by_layer(f"CKA with {name}", alike)
 
 
