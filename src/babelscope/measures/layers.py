@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field, PositiveInt, SerializeAsAny
 
@@ -11,12 +11,12 @@ from babelscope.core.devices import Device
 from babelscope.core.faults import Faults
 from babelscope.core.registry import reader
 from babelscope.core.row import Row
-from babelscope.core.step import Needs, Step, Workspace
+from babelscope.core.step import Step, Workspace
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset, data_labels
 from babelscope.measures.compiled import Compiled
 from babelscope.measures.measure import Measure
-from babelscope.steps import EncoderStep, Tune
+from babelscope.measures.models import OfModel, Placed, models_of
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -61,47 +61,30 @@ class LayerMeasure(Measure):
     def steps(self, compiled: Compiled) -> Iterator[Step]:
         """One for every encoder under every surgery, untuned; and for each of its tunings that is to be measured."""
         texts = tuple(self._find(name, compiled) for name in self.texts)
-        for encoder, seed in compiled.conditions:
-            yield self._step(encoder, texts, self.device, 1)
-            for name in self.tuned:
-                for (model,) in compiled.tunings_of(encoder, seed, [name]):
-                    yield self._step(model, texts, model.tuning.device, model.tuning.threads)
+        for placed in models_of(compiled, self.tuned, self.device):
+            yield self._step(placed, texts)
 
     def _find(self, name: str, compiled: Compiled) -> Dataset:
         return compiled.look_up(datasets.find, "mlm", name, "test", self.sentences, compiled.world_seed)
 
-    def _step(self, model: EncoderStep | Tune, texts: tuple[Dataset, ...], device: Device, threads: int) -> Step:
+    def _step(self, placed: Placed, texts: tuple[Dataset, ...]) -> Step:
         # Which tasks are measured as well changes no number.
         plain = self.model_copy(update={"tuned": (), "device": "cpu"})
-        return MeasureLayers(
-            measure=plain, formula=self.formula, model=model, texts=texts, device=device, threads=threads
-        )
+        return MeasureLayers(measure=plain, formula=self.formula, texts=texts, **placed._asdict())
 
 
-class MeasureLayers(Step):
+class MeasureLayers(OfModel):
     """Compute a measure of each layer's states of sentences, whose name is the kind of the rows."""
 
     measure: Annotated[SerializeAsAny[LayerMeasure], BeforeValidator(reader(Measure))]
     formula: PositiveInt = 1
-    model: SerializeAsAny[EncoderStep | Tune]
-    """An encoder as it is, or a tuning, whose best model's encoder is measured."""
     texts: tuple[Dataset, ...]
     device: Device = "cpu"
     threads: PositiveInt = 1
 
     @property
-    def needs(self) -> Needs:
-        return Needs.on(self.device, self.threads)
-
-    @property
-    def labels(self) -> dict[str, Any]:
-        """The columns that the model determines in all rows."""
-        return self.model.labels
-
-    @property
     def title(self) -> str:
-        what = self.model.title.removeprefix("tune ") if isinstance(self.model, Tune) else self.labels["encoder"]
-        return f"{self.measure.kind} of {what}"
+        return f"{self.measure.kind} of {self.model_title}"
 
     def kind_of(self, row: Row) -> str | None:
         return self.measure.kind
@@ -113,15 +96,9 @@ class MeasureLayers(Step):
 
     def execute(self, workspace: Workspace) -> None:
         """Write a number for every layer (0: the embeddings) and data set."""
-        import torch
-        from torch.nn import Module
-
         from babelscope.encoders.tap import sentence_states
 
-        torch.set_num_threads(self.threads)
-        model = self.model
-        encoder = model.tuned_encoder(workspace) if isinstance(model, Tune) else model.build(workspace)
-        Module.to(encoder.model, self.device)
+        encoder = self.encoder(workspace)
         rows = []
         for data in self.texts:
             labels = self.labels | data_labels(data)

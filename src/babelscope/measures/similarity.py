@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, PositiveInt, SerializeAsAny
+from pydantic import AfterValidator, Field, PositiveInt
 
 from babelscope.core.devices import Device
 from babelscope.core.examples import Pooling
 from babelscope.core.faults import Faults
 from babelscope.core.row import Row
-from babelscope.core.step import Needs, Step, Workspace
+from babelscope.core.step import Step, Workspace
 from babelscope.corpora.letters import split_name
 from babelscope.corpora.parallel_sentences import Parallel, WorldParallel, find_parallel
 from babelscope.measures.compiled import Compiled
 from babelscope.measures.measure import Measure
+from babelscope.measures.models import OfModel, Placed, models_of
 from babelscope.measures.similarities import SIMILARITIES, check_similarity
-from babelscope.steps import EncoderStep, Tune
 
 if TYPE_CHECKING:
     from babelscope.measures.formulas.states import LanguageStates
@@ -88,29 +88,25 @@ class Similarity(Measure):
     def steps(self, compiled: Compiled) -> Iterator[Step]:
         """One for every encoder under every surgery, untuned; and for each of its tunings that is to be measured."""
         texts = self._find(compiled)
-        for encoder, seed in compiled.conditions:
-            yield self._step(texts, encoder, self.device, 1)
-            for name in self.tuned:
-                for (model,) in compiled.tunings_of(encoder, seed, [name]):
-                    yield self._step(texts, model, model.tuning.device, model.tuning.threads)
+        for placed in models_of(compiled, self.tuned, self.device):
+            yield self._step(texts, placed)
 
     def _find(self, compiled: Compiled) -> Parallel:
         return compiled.look_up(find_parallel, self.source, self.targets, self.sentences, compiled.world_seed)
 
-    def _step(self, texts: Parallel, model: EncoderStep | Tune, device: Device, threads: int) -> SentenceSimilarity:
+    def _step(self, texts: Parallel, placed: Placed) -> SentenceSimilarity:
         revisions = [(name, SIMILARITIES[name].revision) for name in self.measures]
         revised = tuple((name, revision) for name, revision in revisions if revision != 1)
         return SentenceSimilarity(
-            model=model, texts=texts, pooling=self.pooling, measures=self.measures, device=device, threads=threads,
-            revised=revised,
-        )  # fmt: skip
+            texts=texts, pooling=self.pooling, measures=self.measures, revised=revised, **placed._asdict()
+        )
 
 
 def _source_language(texts: Parallel) -> str:
     return split_name(texts.codes[0])[0]
 
 
-class SentenceSimilarity(Step):
+class SentenceSimilarity(OfModel):
     """Measure how alike the states of parallel sentences are in a language and in others, layer by layer.
 
     One step has all of the other languages, so that each is read by the encoder once.
@@ -119,29 +115,15 @@ class SentenceSimilarity(Step):
     version: ClassVar[int] = 2
     row_kind: ClassVar[str] = "similarity"
 
-    model: SerializeAsAny[EncoderStep | Tune]
-    """An encoder as it is, or a tuning, whose best model's encoder is measured."""
     texts: Parallel
     pooling: Pooling
     measures: tuple[SimilarityName, ...]
-    device: Device
-    threads: PositiveInt
     revised: tuple[tuple[str, PositiveInt], ...] = ()
     """Measures whose revision is not the first."""
 
     @property
-    def needs(self) -> Needs:
-        return Needs.on(self.device, self.threads)
-
-    @property
-    def labels(self) -> dict[str, Any]:
-        """The columns that the model determines in all rows."""
-        return self.model.labels
-
-    @property
     def title(self) -> str:
-        what = self.model.title.removeprefix("tune ") if isinstance(self.model, Tune) else self.labels["encoder"]
-        return f"compare sentences in {len(self.texts.pairs) + 1} languages: {what}"
+        return f"compare sentences in {len(self.texts.pairs) + 1} languages: {self.model_title}"
 
     @property
     def told_by(self) -> dict[Hashable, Hashable]:
@@ -159,16 +141,10 @@ class SentenceSimilarity(Step):
 
         Of first pieces the embeddings are left out: they are the same in all sentences.
         """
-        import torch
-        from torch.nn import Module
-
         from babelscope.encoders.tap import sentence_states
         from babelscope.measures.formulas.states import LanguageStates
 
-        torch.set_num_threads(self.threads)
-        model = self.model
-        encoder = model.tuned_encoder(workspace) if isinstance(model, Tune) else model.build(workspace)
-        Module.to(encoder.model, self.device)
+        encoder = self.encoder(workspace)
         lowest = 1 if self.pooling == "first" else 0
 
         def states(language: str, code: str, sentences: list[str]) -> LanguageStates:

@@ -49,14 +49,18 @@ def subtracted(first: Values, second: Values) -> Values:
 
 def over_pairs(values: Values) -> Effect | None:
     """The mean over tasks, pairs, languages and seeds; None without a seed that all have."""
-    tasks = _tasks(values)
-    return over_places({language: [mean] for language, mean in mean_over(tasks).items()}, drawn_of(tasks))
+    return over_places(*_places(values))
 
 
 def table_over_pairs(values: Values) -> Table | None:
     """[seeds, 1, languages], or without the last axis: means over the pairs of each task, then over tasks."""
+    return table_over_places(*_places(values))
+
+
+def _places(values: Values) -> tuple[dict[str, list[Samples]], int | None]:
+    """The means over tasks by language, and how many languages were drawn (`drawn_of`)."""
     tasks = _tasks(values)
-    return table_over_places({language: [mean] for language, mean in mean_over(tasks).items()}, drawn_of(tasks))
+    return {language: [mean] for language, mean in mean_over(tasks).items()}, drawn_of(tasks)
 
 
 def _tasks(values: Values) -> list[dict[str, Samples]]:
