@@ -104,9 +104,9 @@ def _joined(sequences: Sequences, length: int) -> Tensor:
 def cut_by_tokens(
     order: NDArray[np.int64], lengths: NDArray[np.int64], tokens_per_batch: int
 ) -> list[NDArray[np.int64]]:
-    """Cut `order` (indices) into runs of at most `tokens_per_batch` pieces, padding included.
+    """Cut `order` (indices of sequences) into runs of at most `tokens_per_batch` pieces, padding included.
 
-    A sequence longer than that is a run of its own.
+    `lengths` [sequences] are the pieces of each. A sequence longer than that is a run of its own.
     """
     if not len(order):
         return []
@@ -120,7 +120,10 @@ def cut_by_tokens(
 
 
 def by_length(lengths: NDArray[np.int64], tokens_per_batch: int) -> list[NDArray[np.int64]]:
-    """All indices from the shortest sequence to the longest, cut by tokens: the batches of an evaluation."""
+    """The batches of an evaluation: all indices from the shortest sequence to the longest, cut by tokens.
+
+    `lengths` [sequences] are the pieces of each.
+    """
     return cut_by_tokens(np.argsort(lengths, kind="stable"), lengths, tokens_per_batch)
 
 
@@ -171,7 +174,7 @@ def encode_sentences(
     `frame` is around each; None: the tokenizer's.
 
     Returns:
-        The sequences, and for each the index of its sentence.
+        The sequences, and [sequences]: of each the index of its sentence.
     """
     frame = Frame.of(tokenizer) if frame is None else frame
     room = max_length - len(frame)

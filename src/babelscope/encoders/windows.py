@@ -58,7 +58,10 @@ class Windows:
 
 
 def spans(widths: NDArray[np.int64], room: int) -> list[Span]:
-    """Windows over a sentence whose words have `widths` pieces, each at most `room`, for a model that reads `room`."""
+    """Windows over a sentence for a model that reads `room` pieces.
+
+    `widths` [words] are the pieces of its words, each at most `room`.
+    """
     ends = np.cumsum(widths)
     starts = ends - widths
     reaches: list[tuple[int, int]] = []

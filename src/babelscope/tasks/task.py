@@ -61,7 +61,10 @@ class Objective(Protocol):
         """[examples]: pieces of each training example, special pieces included."""
 
     def batch(self, indices: NDArray[np.int64], generator: torch.Generator) -> Any:
-        """The training examples at `indices` as tensors."""
+        """The training examples at `indices` [examples of the batch] as tensors, in any form that `loss` reads.
+
+        Whatever is drawn comes from `generator`.
+        """
 
     def loss(self, model: Any, batch: Any) -> Tensor:
         """The mean loss of a batch, a scalar that can be differentiated."""
@@ -75,7 +78,7 @@ class InPortions(Protocol):
     """An objective whose loss is a mean, so that that of a batch can be put together from those of its portions."""
 
     def portion(self, indices: NDArray[np.int64], seed: int) -> tuple[Any, int]:
-        """Training examples as tensors, and how many words, texts or pieces their loss is a mean of.
+        """The training examples at `indices` as tensors, and how many words, texts or pieces their loss is a mean of.
 
         What is drawn for an example follows from it and the seed, and not from the examples beside it.
         """

@@ -27,7 +27,9 @@ class Portion(NamedTuple):
 
 
 def portions(task: Objective, indices: NDArray[np.int64], seed: int, micro_tokens: int | None) -> list[Portion]:
-    """The training examples at `indices`, at most so many pieces at once, padding included, the shortest first.
+    """The training examples at `indices` [examples of the batch], in portions, the shortest first.
+
+    A portion has at most `micro_tokens` pieces, padding included.
 
     Without a limit they are one portion, and what is drawn is drawn for the batch. With one it is drawn for each
     example by itself, so that another limit changes last digits alone.
