@@ -26,6 +26,11 @@ def run_gated(outside: str, store: str, scheduler: str | None = None) -> None:
     _run(gated_plan(outside), store, scheduler)
 
 
+def run_steady(outside: str, store: str) -> None:
+    """Likewise."""
+    _run(Plan.of([Steady(name="steady", outside=outside)]), store)
+
+
 def steady_plan(outside: str) -> Plan:
     """A long step between short ones."""
     steady = Steady(name="steady", outside=outside, left=Toy(name="first", outside=outside))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,6 @@ from babelscope.engine.crew import Crew
 from babelscope.engine.disk import ROOM
 from babelscope.engine.dropping import Dropping, readers_of
 from babelscope.engine.events import (
-    TRIES,
     Blocked,
     Damaged,
     Event,
@@ -33,6 +31,7 @@ from babelscope.engine.events import (
 )
 from babelscope.engine.forecast import missing_bytes
 from babelscope.engine.local import LocalCrew
+from babelscope.engine.retries import Retries
 from babelscope.engine.store import Store
 from babelscope.steps import Evaluate
 from babelscope.steps.plan import Plan
@@ -105,14 +104,7 @@ class _Run:
         self.refused: str | None = None
         """That of the first one whose result has no room there."""
         self.given: set[str] = set()
-        self.furthest: dict[str, int] = {}
-        """How far each step has got in any attempt."""
-        self.losses: Counter[str] = Counter()
-        """How often each has been lost since it last got further."""
-        self.lonely: list[str] = []
-        """Those that are put off until nothing else runs."""
-        self.alone: str | None = None
-        """The one of them that runs."""
+        self.retries = Retries()
         self.looked_at = -store.looking
         """When steps that another runner computes were last looked at."""
         damaged = self.set_aside_damaged(plan.steps)
@@ -163,12 +155,12 @@ class _Run:
     def begin_ready(self, crew: Crew) -> None:
         """Give the crew what it has room for; a step that must be alone when there is nothing else."""
         steps = self.plan.steps
-        while self.agenda.has_ready and not self.alone and crew.has_room(steps[self.agenda.first]):
+        while self.agenda.has_ready and not self.retries.alone and crew.has_room(steps[self.agenda.first]):
             self.begin(self.agenda.take(), crew)
-        if self.lonely and not self.given and not self.agenda.has_ready:
-            key = self.lonely.pop(0)
+        if self.retries.put_off and not self.given and not self.agenda.has_ready:
+            key = self.retries.put_off.pop(0)
             self.begin(key, crew)
-            self.alone = key if key in self.given else None
+            self.retries.alone = key if key in self.given else None
 
     def begin(self, key: str, crew: Crew) -> None:
         """Give a step to a worker if there is room on the disk; what is wrong is said of the first without."""
@@ -207,9 +199,8 @@ class _Run:
         if ends_attempt(event):
             self.given.discard(event.key)
         match event:
-            case Progressed(key, done) if done > self.furthest.get(key, 0):
-                self.furthest[key] = done
-                self.losses.pop(key, None)
+            case Progressed(key, done):
+                self.retries.progressed(key, done)
             case Lost(key, message, times):
                 self.lose(key, message, times)
             case Finished(key) | Found(key):
@@ -223,19 +214,16 @@ class _Run:
                 self.fail(key, message)
             case Damaged(key, message, reader) if reader:
                 self.repair(key, message, reader)
-        if event.key == self.alone and event.key not in self.given:
-            self.alone = None
+        if event.key == self.retries.alone and event.key not in self.given:
+            self.retries.alone = None
 
     def lose(self, key: str, message: str, times: int) -> None:
         """Let the step go on elsewhere, later, or not at all."""
-        was_lost_before = key in self.losses
-        self.losses[key] += times
-        if key == self.alone and was_lost_before:
-            self.note(Failed(key, self.store.logs.bury(key, message)))
-        elif self.losses[key] < TRIES:
-            self.agenda.put_back(key)
-        else:
-            self.lonely.append(key)
+        match self.retries.lost(key, times):
+            case "never":
+                self.note(Failed(key, self.store.logs.bury(key, message)))
+            case "again":
+                self.agenda.put_back(key)
 
     def lacking(self) -> str:
         """How much room is missing, where that is known; not where weights go again."""
