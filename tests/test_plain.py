@@ -72,6 +72,19 @@ def test_ntrex_is_found_by_short_and_long_codes(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize(
+    ("code", "file"), [("fo", "fao"), ("FAO", "fao"), ("ckb", "ckb-Arab"), ("sr", "srp-Cyrl"), ("sr-Latn", "srp-Latn")]
+)
+def test_a_language_of_ntrex_goes_by_any_of_its_codes(code: str, file: str, tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "ntrex").mkdir()
+    for each in ("fao", "ckb-Arab", "srp-Cyrl", "srp-Latn"):
+        (tmp_path / "ntrex" / f"newstest2019-ref.{each}.txt").write_text("a\n", encoding="utf-8")
+    monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
+    assert text_file(f"ntrex:{code}").name == f"newstest2019-ref.{file}.txt"
+    with pytest.raises(InputError, match="ntrex:mt is not in the data folder: .*there are ckb-Arab, fao"):
+        text_file("ntrex:mt")
+
+
+@pytest.mark.parametrize(
     ("name", "message"),
     [
         ("text:news.txt", "named text:CODE:FILE"),

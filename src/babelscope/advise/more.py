@@ -13,10 +13,10 @@ from babelscope.advise.scores import interval_of
 from babelscope.advise.sentences import mean_of_rounds
 from babelscope.core.inference import FEWEST_SEEDS
 from babelscope.core.intervals import Interval
+from babelscope.core.scores import MEASURES
 from babelscope.core.tasks import TASKS
 from babelscope.report.figures import PALETTE, Figure
 from babelscope.report.judged import judged
-from babelscope.report.kinds import SCORES
 from babelscope.report.section import Section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.report.words import capitalised, in_points
@@ -36,7 +36,7 @@ FARTHEST = 5
 
 def more_section(curves: Sequence[Curve], task: str) -> Section:
     """The curves, and what twice as many sentences would bring where that shows."""
-    measure = SCORES[TASKS[task].measures[0]].title
+    measure = MEASURES[TASKS[task].measures[0]].title
     figures = [_figure(curve, measure) for curve in curves if len(curve.numbers) > 1]
     return Section("What more sentences would bring", findings(curves), figures, [_table(curves, measure)])
 

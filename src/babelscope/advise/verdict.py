@@ -31,10 +31,10 @@ from babelscope.advise.sentences import (
     useless,
 )
 from babelscope.core.intervals import Interval
+from babelscope.core.scores import MEASURES
 from babelscope.core.tasks import TASKS
 from babelscope.engine.progress import language_labels
 from babelscope.report.figures import PALETTE, Figure
-from babelscope.report.kinds import SCORES
 from babelscope.report.section import Section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
 from babelscope.study.verdicts import BILSTM
@@ -74,7 +74,7 @@ def _figure(outcome: Outcome, request: Request) -> Figure:
          "high": 100 * (test.mean if test.high is None else test.high)}
         for name, test in tested
     )  # fmt: skip
-    title = SCORES[TASKS[request.task].measures[0]].title
+    title = MEASURES[TASKS[request.task].measures[0]].title
     x = alt.X("low:Q", title=f"{title} %", scale=alt.Scale(zero=False))
     y = alt.Y("recipe:N", title=None, sort=[name for name, _ in tested], axis=alt.Axis(labelLimit=320))
     bars = alt.Chart(records).mark_rule(color=PALETTE[0]).encode(x=x, x2="high:Q", y=y)
@@ -114,7 +114,7 @@ def _outcome_table(outcome: Outcome, request: Request) -> Table:
 def _outcome_note(outcome: Outcome, request: Request) -> str:
     trained = "beside what is usual for the size of the encoder, as the dev sentences of the first round have chosen"
     return (
-        f"{SCORES[TASKS[request.task].measures[0]].title} in percent, the mean over rounds; behind: "
+        f"{MEASURES[TASKS[request.task].measures[0]].title} in percent, the mean over rounds; behind: "
         "points behind the best on the test set, in the rounds that both ran, so that it need not be the difference of "
         "the means. Intervals are over sentences and, of three rounds or more, over rounds; with fewer they are about "
         "these models alone, not about the recipe. Beside the best, at 5%: since any recipe could have been picked, "

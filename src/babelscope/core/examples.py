@@ -28,6 +28,8 @@ DEPREL = (
 
 NO_LABEL = "_"
 """What a word is labelled that has nothing in a column, or not that feature: `_`, as CoNLL-U writes it."""
+NO_HEAD = -1
+"""The head of a word in a sentence that has no tree."""
 LABEL_COLUMNS = ("lemma", "upos", "xpos", "feats", "deprel", "deps", "misc")
 """The columns of CoNLL-U that can be labels of words."""
 KEYED_COLUMNS = ("feats", "misc")
@@ -35,7 +37,7 @@ KEYED_COLUMNS = ("feats", "misc")
 
 
 class Word(NamedTuple):
-    """A syntactic word of Universal Dependencies. `head` is 1-based; 0 is the root."""
+    """A syntactic word of Universal Dependencies. `head` is 1-based; 0 is the root, and `NO_HEAD` none."""
 
     form: str
     upos: str

@@ -11,17 +11,19 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from conllu.exceptions import ParseException
 from conllu.models import Metadata, Token, TokenList
 from conllu.parser import parse_comment_line, parse_id_value, parse_int_value
 
 from babelscope.core.errors import DataError
-from babelscope.core.examples import UPOS, Multiword, Sentence, Word
+from babelscope.core.examples import NO_HEAD, NO_LABEL, UPOS, Multiword, Sentence, Word
 from babelscope.corpora.lines import Line, LineError, at_lines, numbered_lines
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+Annotation = Literal["trees", "tags", "any"]
+"""What words must have: heads, relations and universal parts of speech; these parts of speech; or nothing."""
 _KNOWN_TAGS = frozenset(UPOS)
 _REPEATED_SPACE = "  "  # `conllu` would take it for the end of a column
 _SPACE = re.compile(r"\s").search
@@ -44,18 +46,21 @@ class _Row(NamedTuple):
     misc: str
 
 
-def read_conllu(path: Path | str, count: int | None = None) -> list[Sentence]:
+def read_conllu(path: Path | str, count: int | None = None, annotation: Annotation = "trees") -> list[Sentence]:
     """The sentences of a CoNLL-U file, plain or gzip-compressed (told apart by content, not by name).
 
-    `count` is how many are read at most, from the first; what comes after them is not looked at. Multiword tokens
-    become `Sentence.multiwords`. Empty nodes (8.1) are left out; heads never point to them. A sentence without
-    `sent_id` is named by its ordinal in the file, from 1.
+    `count` is how many are read at most, from the first; what comes after them is not looked at. With less
+    `annotation` than trees, the words of a sentence may all be without head and relation (`NO_HEAD`, `_`); with any,
+    they may have other tags than universal ones, or none (`_`).
+
+    Multiword tokens become `Sentence.multiwords`. Empty nodes (8.1) are left out; heads never point to them. A sentence
+    without `sent_id` is named by its ordinal in the file, from 1.
 
     Raises `DataError`, with the line where there is one, if any part of what is read is not well-formed.
     """
     path = Path(path)
     with at_lines(path):
-        sentences = list(islice(_sentences(path), count))
+        sentences = list(islice(_sentences(path, annotation), count))
     if not sentences:
         raise DataError(path, None, "holds no sentence; expected CoNLL-U, ten tab-separated columns a word")
     return sentences
@@ -98,15 +103,16 @@ def _token_list(sentence: Sentence) -> TokenList:
         if number in starts:
             covers = {"id": f"{number}-{starts[number].last}", "form": starts[number].form}
             tokens.append(Token(dict.fromkeys(COLUMNS, "_") | covers | {"misc": starts[number].misc}))
-        tokens.append(Token({"id": number, **{name: getattr(word, name) for name in COLUMNS[1:]}}))
+        cells = {name: getattr(word, name) for name in COLUMNS[1:]}
+        tokens.append(Token({"id": number, **cells} | ({"head": NO_LABEL} if word.head == NO_HEAD else {})))
     text = {} if sentence.text is None else {"text": sentence.text}
     return TokenList(tokens, Metadata(sent_id=sentence.id, **text))
 
 
-def _sentences(path: Path) -> Iterator[Sentence]:
+def _sentences(path: Path, annotation: Annotation) -> Iterator[Sentence]:
     seen: dict[str, int] = {}
     for ordinal, block in enumerate(_blocks(path), start=1):
-        sentence = _sentence(block, ordinal)
+        sentence = _sentence(block, ordinal, annotation)
         line = block[0].number
         if (first := seen.setdefault(sentence.id, line)) != line:
             raise LineError(line, f"the sentence at line {first} has the same id, {sentence.id!r}")
@@ -126,14 +132,15 @@ def _blocks(path: Path) -> Iterator[list[Line]]:
         yield block
 
 
-def _sentence(block: list[Line], ordinal: int) -> Sentence:
+def _sentence(block: list[Line], ordinal: int, annotation: Annotation) -> Sentence:
     comments = dict(pair for line in block if line.text.startswith("#") for pair in parse_comment_line(line.text))
     rows = [_parsed(line) for line in block if not line.text.startswith("#")]
     _check_ids(rows)
-    numbered = [(row.line, _word(row)) for row in rows if isinstance(row.id, int)]
+    numbered = [(row.line, _word(row, annotation)) for row in rows if isinstance(row.id, int)]
     if not numbered:
         raise LineError(block[-1].number, "a sentence without words ends here")
-    _check_tree(numbered)
+    if annotation == "trees" or any(word.head != NO_HEAD for _, word in numbered):
+        _check_tree(numbered)
     multiwords = tuple(Multiword(row.id[0], row.id[2], row.form, row.misc) for row in rows if _is_range(row.id))
     words, text = tuple(word for _, word in numbered), comments.get("text") or None
     sentence = Sentence(comments.get("sent_id") or str(ordinal), words, multiwords, text)
@@ -196,16 +203,25 @@ def _expect(line: int, id: object, expected: object) -> None:
         raise LineError(line, f"the id is {shown[0]} where {shown[1]} is expected{hint}")
 
 
-def _word(row: _Row) -> Word:
-    if row.upos == "_":
-        raise LineError(row.line, "no universal part of speech (fourth column is _): the treebank is not annotated")
-    if row.upos not in _KNOWN_TAGS:
-        raise LineError(row.line, f"{row.upos!r} is not a universal part of speech; allowed are {', '.join(UPOS)}")
+def _word(row: _Row, annotation: Annotation) -> Word:
+    if annotation != "any" and row.upos not in _KNOWN_TAGS:
+        raise LineError(row.line, _wrong_tag(row.upos))
     if problem := _wrong_features(row.feats):
         raise LineError(row.line, problem)
-    if row.head is None or row.deprel in ("", "_"):
+    if row.head is not None and row.head < 0:
+        raise LineError(row.line, f"the head is {row.head}; allowed are 0 (root) and the numbers of words")
+    attached = row.head is not None, row.deprel not in ("", NO_LABEL)
+    if not all(attached) and (annotation == "trees" or any(attached)):
         raise LineError(row.line, "no head or no dependency relation (seventh and eighth column): not annotated")
-    return Word(row.form, row.upos, row.head, row.deprel, row.lemma, row.xpos, row.feats, row.deps, row.misc)
+    head, deprel = (NO_HEAD, NO_LABEL) if row.head is None else (row.head, row.deprel)
+    return Word(row.form, row.upos, head, deprel, row.lemma, row.xpos, row.feats, row.deps, row.misc)
+
+
+def _wrong_tag(upos: str) -> str:
+    problem = f"{upos!r} is not a universal part of speech; allowed are {', '.join(UPOS)}"
+    if upos == NO_LABEL:
+        problem = "no universal part of speech (fourth column is _): not annotated"
+    return f"{problem}. Other tags can be labels of a task that you declare: task: tagging, label: upos, or label: xpos"
 
 
 @lru_cache(10_000)  # a treebank has few that differ
@@ -222,6 +238,8 @@ def _check_tree(numbered: list[tuple[int, Word]]) -> None:
     """Exactly one word has head 0, and from every word the heads lead there."""
     heads = [0, *(word.head for _, word in numbered)]
     for line, word in numbered:
+        if word.head == NO_HEAD:
+            raise LineError(line, "no head (seventh column), though other words of the sentence have one")
         if not 0 <= word.head < len(heads):
             raise LineError(line, f"the head is {word.head}; allowed are 0 (root) to {len(numbered)} (last word)")
     roots = [line for line, word in numbered if word.head == 0]

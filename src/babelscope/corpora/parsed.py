@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from babelscope.core.examples import Sentence
-from babelscope.core.tasks import LINES, Task
-from babelscope.corpora.conllu import read_conllu
+from babelscope.core.examples import NO_HEAD, UPOS, Sentence
+from babelscope.core.tasks import LINES, TREES, WORDS, Task
+from babelscope.corpora.conllu import Annotation, read_conllu
 from babelscope.corpora.lines import check_unchanged
 from babelscope.corpora.parsed_table import as_table, of_table
 from babelscope.corpora.prepared import prepared
 
 MOST = 32
 """Files that are kept in memory."""
+_TAGS = frozenset(UPOS)
 READING = 1
 """Raise it where `read_conllu` gives something else of the same file."""
 
@@ -29,8 +30,38 @@ _latest: OrderedDict[str, _Parsed] = OrderedDict()
 """By the digests of their content, the one that was asked for last at the end."""
 
 
+def sentences_for(task: Task, path: Path, count: int | None = None, *, sha256: str) -> list[Sentence]:
+    """The first sentences of a file, or all, annotated as a task needs it.
+
+    Raises:
+        DataError: the file cannot be read, its content has another digest, or a sentence is not annotated so.
+    """
+    needs, sentences = annotation_of(task), parsed_sentences(path, count, sha256=sha256)
+    if not _has(needs, sentences):
+        read_conllu(path, count, needs)  # names the line
+    return sentences
+
+
+def _has(annotation: Annotation, sentences: Sequence[Sentence]) -> bool:
+    words = (word for sentence in sentences for word in sentence.words)
+    match annotation:
+        case "any":
+            return True
+        case "tags":
+            return all(word.upos in _TAGS for word in words)
+        case "trees":
+            return all(word.upos in _TAGS and word.head != NO_HEAD for word in words)
+
+
+def annotation_of(task: Task) -> Annotation:
+    """What words must have for a task."""
+    if task.reads == TREES:
+        return "trees"
+    return "tags" if task.reads == WORDS and task.label == "upos" and task.labels == UPOS else "any"
+
+
 def parsed_sentences(path: Path, count: int | None = None, *, sha256: str) -> list[Sentence]:
-    """The first sentences of a file, or all, as `read_conllu` gives them.
+    """The first sentences of a file, or all, annotated or not.
 
     Raises:
         DataError: the file cannot be read, or its content has another digest.
@@ -52,7 +83,7 @@ def forget() -> None:
 
 def _read(path: Path, count: int | None, sha256: str) -> list[Sentence]:
     def parse() -> list[Sentence]:
-        sentences = read_conllu(path, count)
+        sentences = read_conllu(path, count, "any")
         check_unchanged([path], [sha256])  # after it is read: what is kept under a digest is of it
         return sentences
 

@@ -14,9 +14,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from babelscope.core.errors import DataError, InputError, did_you_mean
+from babelscope.core.errors import DataError, InputError
 from babelscope.core.hashing import digest
 from babelscope.core.outside import given_path, parse_json, reading
+from babelscope.corpora.codes import code_among
 from babelscope.corpora.lines import Line, content_digest, numbered_lines, the_one
 from babelscope.corpora.raw_text import check_raw
 from babelscope.corpora.running_text import EDITION, running_sentences
@@ -31,7 +32,7 @@ _CODES = {
     "gsw": "gsw-BE", "ha": "hau", "hi": "hin", "it": "ita", "mt": "mlt", "nl": "nld", "pt": "por", "ru": "rus",
     "sv": "swe", "sw": "swa", "tr": "tur", "ug": "uig", "vi": "vie", "wo": "wol", "yo": "yor", "zh": "zho-CN",
 }  # fmt: skip
-"""Codes of languages that have shorter ones than NTREX (Federmann et al., 2022) names its files by."""
+"""What languages are called in rows, by the codes that NTREX (Federmann et al., 2022) names its files by."""
 _LINES, _DOCUMENTS = (".txt", ".txt.gz"), (".jsonl", ".jsonl.gz")
 """How files in a folder end. A file that is named by itself is lines of text unless it ends as documents do."""
 _TEXT_KEYS = ("content", "text")
@@ -98,8 +99,7 @@ def _once(files: Sequence[Path]) -> list[Path]:
 
 def available_ntrex() -> list[str]:
     """The codes of the languages whose texts are in the data folders."""
-    files = (file for folder in data_folders() for file in sorted((folder / "ntrex").glob("newstest2019-*.txt*")))
-    return list(dict.fromkeys(text_language(f"{NTREX}{file.name.split('.')[1]}") for file in files))
+    return list(dict.fromkeys(text_language(f"{NTREX}{file.name.split('.')[1]}") for file in _ntrex_files()))
 
 
 def text_language(name: str) -> str:
@@ -150,9 +150,19 @@ def _ntrex_file(name: str) -> Path:
     code = name.removeprefix(NTREX)
     if not re.fullmatch(r"[A-Za-z-]+", code):
         raise InputError(f"{name!r}: NTREX is named {NAMES[0]}, such as ntrex:nl")
-    named = f"newstest2019-*.{_CODES.get(code, code)}.txt*"
-    by_folder = (sorted((folder / "ntrex").glob(named)) for folder in data_folders())
-    if not (file := the_one(next(filter(None, by_folder), []))):
+    by_code = defaultdict[str, list[Path]](list)
+    for file in _ntrex_files():
+        by_code[file.name.split(".")[1]].append(file)
+    if not by_code:
         advice = "Set BABELSCOPE_DATA to a folder that holds ntrex/newstest2019-ref.CODE.txt (or with .gz)"
-        raise InputError(f"{name} is not in the data folder{did_you_mean(code, available_ntrex())}", advice)
-    return file
+        raise InputError(f"{name} is not in the data folder", advice)
+    try:
+        files = by_code[code_among(_CODES.get(code, code), by_code)]
+    except InputError as error:
+        raise InputError(f"{name} is not in the data folder: {error}") from None
+    return the_one([file for file in files if file.parent == files[0].parent]) or files[0]
+
+
+def _ntrex_files() -> list[Path]:
+    """Those of the data folders, the first folder's first."""
+    return [file for folder in data_folders() for file in sorted((folder / "ntrex").glob("newstest2019-*.txt*"))]

@@ -91,9 +91,9 @@ def said(difference: float, p: float) -> Verdict:
     return Verdict.SHOWS if difference > 0 else Verdict.REVERSED
 
 
-def among(verdict: Verdict, difference: Effect | None, claims: int) -> str:
-    """The verdict; where the difference would show by itself, that it does not among so many claims."""
-    by_itself = difference is not None and difference.p is not None and difference.p < LEVEL
+def among(verdict: Verdict, p: float | None, claims: int) -> str:
+    """The verdict; where the p-value would be small enough by itself, that it is not among so many claims."""
+    by_itself = p is not None and p < LEVEL
     return f"{verdict} among {claims} claims" if by_itself and verdict is Verdict.UNSEEN else verdict
 
 

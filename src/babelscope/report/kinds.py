@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from babelscope.core.row import Row
-from babelscope.core.scores import MEASURES
+from babelscope.core.scores import MEASURES, measure_of
 from babelscope.core.tasks import TASKS
-
-SCORES = {name: measure for name, measure in MEASURES.items() if measure.main}
-"""Measures of a test split that get findings, a figure and a table, where they are the main one of their task."""
 
 COMPANIONS = (
     "las", "uas", "las.nopunct", "uas.nopunct", "precision", "recall", "accuracy", "spearman", "coverage", "unknown",
@@ -30,13 +27,13 @@ def main_measure(row: Row, main: Main = AS_USUAL) -> str:
 
 def rises(task: str) -> bool:
     """Whether more of what the task is scored by is better."""
-    return task not in TASKS or SCORES[TASKS[task].measures[0]].sign > 0
+    return task not in TASKS or MEASURES[TASKS[task].measures[0]].sign > 0
 
 
 def is_score(row: Row, main: Main = AS_USUAL) -> bool:
-    """Whether the row is a run's result on a test split, in its task's main measure."""
+    """Whether the row is a run's result on a test split, in its task's main measure: it gets findings and a table."""
     of_test = row.kind == "score" and row.split == "test" and row.language is not None
-    return of_test and row.measure in SCORES and row.measure == main_measure(row, main)
+    return of_test and measure_of(row.measure).main and row.measure == main_measure(row, main)
 
 
 def is_companion(row: Row, main: Main = AS_USUAL) -> bool:

@@ -13,8 +13,9 @@ from babelscope.core.inference import effect
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.core.samples import Outcomes, Samples, nothing_kept
+from babelscope.core.scores import MEASURES
 from babelscope.core.tasks import TASKS
-from babelscope.report.kinds import COMPANIONS, SCORES, Main, is_companion, is_score
+from babelscope.report.kinds import COMPANIONS, Main, is_companion, is_score
 from babelscope.report.planned import planned_rows
 from babelscope.report.score import Score, itself, mean_ends, within_bounds
 from babelscope.report.text_sizes import SizeOf, sizes_of
@@ -247,7 +248,7 @@ def _score(report: Report, rows: list[Row], companions: list[Row]) -> Score:
         shots=first.shots, schedule=first.schedule,
         by_seed=by_seed, seeds=len({row.seed for row in rows} - {None}),
         keys=[row.key for row in by_row.values() if row.key],
-        samples=samples.times(SCORES[first.measure].sign),
+        samples=samples.times(MEASURES[first.measure].sign),
         interval=_interval(samples, first),
         sentences=mean_ends(rows),
         companions={name: mean for name in COMPANIONS if (mean := mean_of(name)) is not None},
@@ -269,10 +270,10 @@ def _by_seed(report: Report, rows: list[Row]) -> dict[int | None, Row]:
 def _samples(report: Report, by_seed: Mapping[int | None, Row]) -> Samples:
     kept = {seed: report.outcomes(row.key).get(row.measure) for seed, row in by_seed.items() if row.key}
     counts = {seed: counted for seed, counted in kept.items() if counted}
-    return Samples.of({seed: SCORES[row.measure].compared(row.value) for seed, row in by_seed.items()}, counts)
+    return Samples.of({seed: MEASURES[row.measure].compared(row.value) for seed, row in by_seed.items()}, counts)
 
 
 def _interval(samples: Samples, row: Row) -> Interval:
     """The mean over seeds and its interval, cut where no score can be; the standard deviation is that of seeds."""
     known = replace(effect(samples.table).interval, sd=samples.sd)
-    return within_bounds(SCORES[row.measure].taken_back(known), row.unit)
+    return within_bounds(MEASURES[row.measure].taken_back(known), row.unit)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from babelscope.core.inference import effect
 from babelscope.core.intervals import Interval
 from babelscope.core.samples import Samples
-from babelscope.report.kinds import SCORES
+from babelscope.core.scores import MEASURES
 from babelscope.report.model import Report
 from babelscope.report.score import Score
 from babelscope.report.shown import Shown
@@ -45,7 +45,7 @@ def level(report: Report, score: Score, per: str = "") -> Interval:
     if not per:
         return score.interval
     losses = _per_character(report, score)
-    measure = SCORES[score.measure]
+    measure = MEASURES[score.measure]
     return measure.taken_back(effect(losses.times(score.sign).table).interval) if losses else UNKNOWN
 
 

@@ -9,10 +9,10 @@ from statistics import fmean
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples
+from babelscope.core.scores import MEASURES
 from babelscope.core.tasks import TASKS
 from babelscope.corpora.codes import language_of, written_language
 from babelscope.corpora.letters import split_name
-from babelscope.report.kinds import SCORES
 
 BOUNDS = {"share": (0.0, 1.0), "correlation": (-1.0, 1.0)}
 """By unit, what no score is below and above."""
@@ -75,7 +75,7 @@ class Score:
     @property
     def sign(self) -> int:
         """1 where a higher value is better, -1 where a lower one is."""
-        return SCORES[self.measure].sign
+        return MEASURES[self.measure].sign
 
     @property
     def best_seed(self) -> int:
@@ -115,7 +115,7 @@ def title_of(task: str) -> str:
 
 def section_title(scores: Sequence[Score]) -> str:
     """The task and the measure of scores that stand together."""
-    return ": ".join(filter(None, [title_of(scores[0].task), SCORES[scores[0].measure].title]))
+    return ": ".join(filter(None, [title_of(scores[0].task), MEASURES[scores[0].measure].title]))
 
 
 def points_of(unit: str) -> str:

@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass
 
 from babelscope.core.intervals import Interval
-from babelscope.core.scores import Measure, measure_of
-from babelscope.report.kinds import SCORES
+from babelscope.core.scores import MEASURES, Measure, measure_of
 from babelscope.report.score import Score, points_of, scale
 from babelscope.report.tables import Cell, bounds_cell, number_cell
 from babelscope.report.words import bounded
@@ -37,7 +36,7 @@ class Shown:
     @classmethod
     def of(cls, score: Score, per: str = "") -> Shown:
         """As those of this score and others of its measure."""
-        return cls(score.unit, SCORES[score.measure], per)
+        return cls(score.unit, MEASURES[score.measure], per)
 
     @property
     def as_ratio(self) -> bool:

@@ -15,7 +15,7 @@ from babelscope.core.errors import DataError, InputError
 from babelscope.core.tasks import LINES, TREES, WORDS, Task
 from babelscope.corpora import sources
 from babelscope.corpora.data_sources.base import FEWEST, DataSource, Wanted
-from babelscope.corpora.parsed import as_read, edition, parsed_sentences
+from babelscope.corpora.parsed import as_read, edition, sentences_for
 from babelscope.corpora.plain import divided
 from babelscope.corpora.sources import Split
 
@@ -46,7 +46,7 @@ class DividedTreebanks(DataSource):
 
     def read(self, wanted: Wanted, count: int | None) -> Sequence[Any]:
         path = self.file(wanted.task, wanted.source, wanted.split)
-        sentences = parsed_sentences(path, sha256=wanted.sha256)
+        sentences = sentences_for(wanted.task, path, sha256=wanted.sha256)
         if len(sentences) < FEWEST:
             raise DataError(path, None, f"{len(sentences)} sentences; a file that is divided takes {FEWEST} or more")
         return as_read(wanted.task, divided(sentences, wanted.split, _parts(wanted.source)[1]))

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 from babelscope.core.tasks import LINES, TREES, WORDS, Task
 from babelscope.corpora import own_treebanks
 from babelscope.corpora.data_sources.base import DataSource, Wanted
-from babelscope.corpora.parsed import as_read, edition, parsed_sentences
+from babelscope.corpora.parsed import as_read, edition, sentences_for
 from babelscope.corpora.sources import Split
 
 
@@ -29,7 +29,7 @@ class OwnTreebanks(DataSource):
         return edition(task)
 
     def read(self, wanted: Wanted, count: int | None) -> Sequence[Any]:
-        read = partial(parsed_sentences, sha256=wanted.sha256)
+        read = partial(sentences_for, wanted.task, sha256=wanted.sha256)
         sentences = own_treebanks.read_own(wanted.source, wanted.split, read=read, count=count, whole=wanted.whole)
         return as_read(wanted.task, sentences)
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from babelscope.core.row import Row
-from babelscope.core.scores import measure_of
+from babelscope.core.scores import MEASURES, measure_of
 from babelscope.report.figures import Figure, line_chart
-from babelscope.report.kinds import SCORES
 from babelscope.report.model import Report
 from babelscope.report.score import scale, title_of
 from babelscope.report.section import Section, section
@@ -57,7 +56,7 @@ def _by_measure(rows: Sequence[Row]) -> dict[str, list[Row]]:
     several = len({row.task for row in rows}) > 1
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
-        measure = SCORES[row.measure].title if row.measure in SCORES else capitalised(row.measure)
+        measure = MEASURES[row.measure].title if row.measure in MEASURES else capitalised(row.measure)
         title = f"{measure} on {row.split}" if row.split else measure
         groups[f"{title}, {row.task}" if several and row.task else title].append(row)
     return groups

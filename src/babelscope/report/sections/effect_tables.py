@@ -48,9 +48,12 @@ def effect_table(listed: Sequence[Line]) -> Table:
 
 
 def language_table(listed: Sequence[Line], labels: Mapping[str, str]) -> Table:
-    """The claims again, language by language where there are several: where a difference lies."""
+    """The claims again, language by language where there are several: where a difference lies.
+
+    Claims of the same two conditions, one with a margin and one without, say, have the same lines, and have them once.
+    """
     lines = []
-    for line in (line for line in listed if line.is_claim):
+    for line in {(line.between, line.where): line for line in listed if line.is_claim}.values():
         each = line.compared.effects
         for language, known in each.items() if len(each) > 1 else ():
             size = line.shown.cells(line.shown.of_better(known.interval))

@@ -114,7 +114,7 @@ def _claimed(lines: Sequence[Line]) -> Iterator[str]:
         where = "" if line.scope == ALL_TASKS else f", {line.scope}"
         size = f" ({line.shown.in_words(line.size)})" if line.size else ""
         margin = f" within {line.shown.margin_in_words(line.contrast.margin)}" if line.contrast.margin else ""
-        verdict = line.verdict if line.margin else among(line.verdict, line.effect, line.family)
+        verdict = among(line.verdict, p_of(line.effect, line.margin), line.family)
         yield f"{verdict} for {named}{margin}{where}{size}"
 
 

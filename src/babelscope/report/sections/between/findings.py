@@ -50,7 +50,7 @@ class Claim(NamedTuple):
             return f"({verdict})"
         p = "" if self.more.p is None else f", {chance_of(self.more.p)}"
         size = bounded(self.more.interval, self.factor, self.symbol, self.digits)
-        return f"{size} ({among(verdict, self.more, claims)}{p})"
+        return f"{size} ({among(verdict, self.more.p, claims)}{p})"
 
 
 Finding = Sequence[str | Claim]

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from babelscope.core.inference import Effect, Table, best_of, effect, holm
 from babelscope.core.intervals import Interval
 from babelscope.core.samples import Samples, shared_seeds
+from babelscope.core.scores import MEASURES
 from babelscope.report.judged import table_over_places, verdict
-from babelscope.report.kinds import SCORES
 from babelscope.report.score import Score, scale
 from babelscope.report.sections.freezing.sweeps import Sweep
 from babelscope.report.words import chance_of
@@ -51,7 +51,7 @@ def _whole(sweep: Sweep) -> Whole:
 def _best(sweep: Sweep, whole: Whole) -> Best:
     numbers, seeds = sweep.numbers, _seeds(whole)
     means = {number: _mean(whole, number, seeds) for number in numbers}
-    top = max(numbers, key=lambda number: SCORES[sweep.measure].sign * means[number])
+    top = max(numbers, key=lambda number: MEASURES[sweep.measure].sign * means[number])
     tables = over_least(whole, numbers) if top != numbers[0] else None
     if tables is None:
         return Best(sweep, whole, top, means, None, None)
@@ -62,7 +62,7 @@ def _best(sweep: Sweep, whole: Whole) -> Best:
 def _in_words(best: Best, p: float | None) -> str:
     sweep, numbers = best.sweep, best.sweep.numbers
     highest, first = (_number(best.means[number], sweep) for number in (best.top, numbers[0]))
-    what = f"{sweep.title}: zero-shot {SCORES[sweep.measure].name} is"
+    what = f"{sweep.title}: zero-shot {MEASURES[sweep.measure].name} is"
     part = "" if len(best.whole) == len(sweep.foreign) else f"; over {_languages(best.whole)} with every N"
     if len(set(best.means.values())) == 1:
         return f"{what} {highest} on average, whatever is frozen{part}."
@@ -112,7 +112,7 @@ def _mean(whole: Whole, number: int, seeds: Sequence[int] | None) -> float:
         samples = score.samples.at(seeds) if seeds else score.samples
         by_language[score.itself].append(score.sign * samples.mean)
     mean = fmean(map(fmean, by_language.values()))
-    measure = SCORES[next(iter(whole.values()))[number].measure]
+    measure = MEASURES[next(iter(whole.values()))[number].measure]
     return measure.taken_back(Interval(mean, None, None, None, 0)).mean
 
 

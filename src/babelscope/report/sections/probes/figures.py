@@ -11,8 +11,8 @@ import pandas as pd
 
 from babelscope.core.intervals import Interval, geometric_interval, student_t_interval
 from babelscope.core.row import Row
+from babelscope.core.scores import MEASURES
 from babelscope.report.figures import Chart, Figure, look_of
-from babelscope.report.kinds import SCORES
 from babelscope.report.model import Report
 from babelscope.report.score import scale, title_of
 from babelscope.report.sections.probes.probed import (
@@ -63,7 +63,7 @@ def _score_figures(report: Report) -> Iterator[Figure]:
         factor, symbol = scale(unit)
         records = _means(panels, student_t_interval, factor)
         y = {"title": symbol or None, "scale": alt.Scale(zero=False), "axis": alt.Axis(tickCount=5)}
-        title = f"{SCORES[measure].title} during training: {title_of(task)}"
+        title = f"{MEASURES[measure].title} during training: {title_of(task)}"
         yield Figure(title, _caption("Means over seeds", records), _line_panels(records, y))
 
 

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from babelscope.core.intervals import Interval, geometric_interval, student_t_interval
 from babelscope.core.row import Row
-from babelscope.report.kinds import SCORES, main_measure
+from babelscope.core.scores import measure_of
+from babelscope.report.kinds import main_measure
 from babelscope.report.model import Report
 from babelscope.report.published import NAMED
 from babelscope.report.score import title_of
@@ -168,7 +169,7 @@ def scored(report: Report) -> dict[tuple[str, str, str], dict[str, dict[str, Cur
     by_task: dict[tuple[str, str, str], dict[str, dict[str, dict[int, dict[int, float]]]]] = {}
     for row in report.rows:
         main = main_measure(row, report.main)
-        if row.kind == "probe" and row.measure in SCORES and row.measure == main != "perplexity":
+        if row.kind == "probe" and measure_of(row.measure).main and row.measure == main != "perplexity":
             panels = by_task.setdefault((row.task or "", row.measure, row.unit), {})
             curves = panels.setdefault(report.condition(row), {}).setdefault(row.dataset or "", {})
             curves.setdefault(row.seed or 0, {})[row.step or 0] = row.value

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from babelscope.core.inference import effect
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
-from babelscope.report.kinds import SCORES
+from babelscope.core.scores import MEASURES
 from babelscope.report.model import Report
 from babelscope.report.score import Score
 from babelscope.report.section import Section, section
@@ -34,7 +34,7 @@ def with_sentences(report: Report, score: Score, size: TextSize | None) -> list[
     """The same, over sentences as well as far as both the losses and the sizes of each were kept."""
     if size is None:
         return [score.interval]
-    measure, loss, kept = SCORES[score.measure], score.samples.times(score.sign), report.outcomes(size.key)
+    measure, loss, kept = MEASURES[score.measure], score.samples.times(score.sign), report.outcomes(size.key)
     units: tuple[Unit, Unit] = ("characters", "bytes")
     losses = [size.losses_per(unit, loss, kept) for unit in units]
     return [score.interval, *(measure.taken_back(effect(each.table).interval) for each in losses)]

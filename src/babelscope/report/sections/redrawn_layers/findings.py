@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from babelscope.core.inference import FEWEST_SEEDS, Effect
 from babelscope.core.intervals import ratio_interval
+from babelscope.core.scores import MEASURES
 from babelscope.report.judged import Verdict, judged
-from babelscope.report.kinds import SCORES
 from babelscope.report.model import Report
 from babelscope.report.paired import BySeed
 from babelscope.report.score import title_of
@@ -60,7 +60,7 @@ def _costs(redrawn: Reinitialised) -> Costs | None:
 
 
 def _in_words(redrawn: Reinitialised, costs: Costs, verdicts: Sequence[Verdict]) -> str:
-    training, measure = redrawn.first.training or "", SCORES[redrawn.first.measure].name
+    training, measure = redrawn.first.training or "", MEASURES[redrawn.first.measure].name
     more, *rest = costs.claims
     size = f" (by {_points(redrawn, more)})" if more and more.known else ""
     text = (

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from babelscope.core.row import Row
+from babelscope.core.scores import MEASURES
 from babelscope.report.cautions import cautions
 from babelscope.report.figures import Figure
-from babelscope.report.kinds import SCORES, is_companion, is_score
+from babelscope.report.kinds import is_companion, is_score
 from babelscope.report.model import Report
 from babelscope.report.score import Score, section_title, title_of
 from babelscope.report.section import Section, section
@@ -41,7 +42,7 @@ def _section(report: Report, scores: Sequence[Score], *, alone: bool) -> Section
     """The file of a chart is named after the task, where there are several; of one task it is the report's own."""
     task = "" if alone else scores[0].task
     compared = differences(scores)
-    averaged, as_ratio = SCORES[scores[0].measure].averaged, Shown.of(scores[0]).as_ratio
+    averaged, as_ratio = MEASURES[scores[0].measure].averaged, Shown.of(scores[0]).as_ratio
     known = any(score.interval.low is not None for score in scores)
     of_interval = {"interval": INTERVAL, "cut": CUT} if known else {"interval": "", "cut": ""}
     caption = SCORE_CAPTION.format(mean=averaged.capitalize(), **of_interval)

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from babelscope.core.inference import FEWEST_SEEDS
+from babelscope.core.scores import MEASURES
 from babelscope.core.words import listed
 from babelscope.report.judged import Verdict
-from babelscope.report.kinds import SCORES
 from babelscope.report.score import Score, noun_of, scale, title_of
 from babelscope.report.sections.scores.findings import Difference
 from babelscope.report.shown import Shown
@@ -46,7 +46,7 @@ def _foreign(scores: Sequence[Score]) -> Sequence[Score]:
 
 def _mean(scores: Sequence[Score]) -> float:
     """Over languages; one with several data sets, or in several letters, counts once."""
-    mean, by_language = SCORES[scores[0].measure].mean, defaultdict[str, list[float]](list)
+    mean, by_language = MEASURES[scores[0].measure].mean, defaultdict[str, list[float]](list)
     for score in scores:
         by_language[score.itself].append(score.interval.mean)
     return mean(map(mean, by_language.values()))
@@ -57,7 +57,7 @@ def _level(condition: str, scores: Sequence[Score]) -> str:
     worst, *_, best = sorted([*foreign, *foreign], key=lambda score: score.sign * score.interval.mean)
     zero_shot = not any(score.is_source for score in foreign)
     where = f"{_counted(foreign)}{' that it was not trained on' if zero_shot else ''}"
-    text = f"{title_of(scores[0].task)}: {condition} has {SCORES[scores[0].measure].name} {_number(foreign)}"
+    text = f"{title_of(scores[0].task)}: {condition} has {MEASURES[scores[0].measure].name} {_number(foreign)}"
     if len(foreign) == 1:
         return f"{text} in {best.place}."
     ends = f"from {_number([worst])} in {worst.place} to {_number([best])} in {best.place}"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from babelscope.core.inference import Effect, benjamini_hochberg, effect
 from babelscope.core.intervals import Interval
+from babelscope.core.scores import MEASURES
 from babelscope.report.judged import Verdict, judged
-from babelscope.report.kinds import SCORES
 from babelscope.report.score import Score, noun_of, scale
 from babelscope.report.shown import Shown
 from babelscope.report.words import bounded, in_words
@@ -34,7 +34,7 @@ class Difference:
     @property
     def interval(self) -> Interval:
         """The same in the unit of the score; of perplexities how many times as high."""
-        return SCORES[self.score.measure].taken_back(self.higher)
+        return MEASURES[self.score.measure].taken_back(self.higher)
 
     @property
     def shows(self) -> bool:
@@ -94,7 +94,7 @@ def _order(condition: str, scores: Sequence[Score]) -> str:
         return ""
     ranked = sorted(foreign, key=lambda score: -score.sign * score.interval.mean)
     places = [f"{score.place} {scale(score.unit)[0] * score.interval.mean:.1f}" for score in ranked]
-    measure = SCORES[scores[0].measure]
+    measure = MEASURES[scores[0].measure]
     first = "highest" if measure.better == "higher" else "lowest"
     return f"Zero-shot {measure.name} of {condition}, {first} first: {'; '.join(places)}."
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from babelscope.core.intervals import Interval
 from babelscope.core.samples import Samples, mean_of
-from babelscope.core.scores import measure_of
-from babelscope.report.kinds import COMPANIONS, SCORES
+from babelscope.core.scores import MEASURES, measure_of
+from babelscope.report.kinds import COMPANIONS
 from babelscope.report.model import Report
 from babelscope.report.score import Score, scale
 from babelscope.report.sections.scores.findings import Difference
@@ -47,7 +47,7 @@ def glance_table(report: Report, scores: Sequence[Score]) -> Table | None:
         for place in dict.fromkeys(score.place for score in scores)
     ]
     known = ", with its 95% interval where that is known" if any(s.interval.low is not None for s in scores) else ""
-    note = f"{SCORES[scores[0].measure].averaged.capitalize()} over seeds{known}."
+    note = f"{MEASURES[scores[0].measure].averaged.capitalize()} over seeds{known}."
     return Table("At a glance", ["", *conditions], lines, note)
 
 
@@ -70,7 +70,7 @@ def score_table(scores: Sequence[Score]) -> Table:
     note += "".join(f" {about}" for name, about in BESIDE.items() if name in beside)
     if shown.as_ratio:
         note += f" {GEOMETRIC}"
-    title = f"{SCORES[scores[0].measure].title} by language"
+    title = f"{MEASURES[scores[0].measure].title} by language"
     return Table(title, headers, lines, note, [score.keys for score in scores])
 
 

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from babelscope.core.scores import MEASURES
 from babelscope.corpora.sources import ALL
-from babelscope.report.kinds import SCORES
 from babelscope.report.model import Report
 from babelscope.report.score import Score, scale, title_of
 from babelscope.report.sections.unseen.gains import (
@@ -99,9 +99,9 @@ def _score_tables(report: Report) -> list[Table]:
         ]
         for case, by_recipe in cells.items()
     ]  # fmt: skip
-    measures = ", ".join(dict.fromkeys(SCORES[score.measure].title for score in report.scores))
+    measures = ", ".join(dict.fromkeys(MEASURES[score.measure].title for score in report.scores))
     note = f"{measures}, mean over seeds. Without sentences of its own, the source’s are what is learned from."
-    note += " Means of perplexities are geometric." if any(SCORES[s.measure].geometric for s in report.scores) else ""
+    note += " Means of perplexities are geometric." if any(MEASURES[s.measure].geometric for s in report.scores) else ""
     return [Table("Scores by recipe", ["Task", "Language", "Labelled", *columns], lines, note)]
 
 
