@@ -80,7 +80,7 @@ def test_a_language_of_ntrex_goes_by_any_of_its_codes(code: str, file: str, tmp_
         (tmp_path / "ntrex" / f"newstest2019-ref.{each}.txt").write_text("a\n", encoding="utf-8")
     monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
     assert text_file(f"ntrex:{code}").name == f"newstest2019-ref.{file}.txt"
-    with pytest.raises(InputError, match="ntrex:mt is not in the data folder: .*there are ckb-Arab, fao"):
+    with pytest.raises(InputError, match=r"ntrex:mt is not in the data folder: .*there are ckb-Arab, fao"):
         text_file("ntrex:mt")
 
 

@@ -19,7 +19,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text(encoding=
 FILES = dict(re.findall(r"`src/(babelscope/[\w/]+\.(?:py|yaml))`\n\n```(?:python|yaml)\n(.*?)```", PAGE, re.DOTALL))
 KINDS = {
     "surgery/operations", "tuning/schedules", "measures", "measures/similarities", "tasks/baselines",
-    "corpora/data_sources", "world/languages", "studies", "report/sections",
+    "tasks/kinds", "corpora/data_sources", "world/languages", "studies", "report/sections",
 }  # fmt: skip
 STUDY = """
 name: extended
@@ -35,6 +35,13 @@ tasks:
     sizes: {{train: 20, dev: 5, test: 10}}
     tuning: {{epochs: 1}}
     baselines: [last-letter]
+  content:
+    task: content-words
+    train: ["world:qaa"]
+    evaluate: ["world:qaj"]
+    sizes: {{train: 20, dev: 5, test: 10}}
+    tuning: {{epochs: 1}}
+    baselines: [most-frequent-tag]
 measures:
   - {{measure: anisotropy, texts: ["world:qaj"], sentences: 10}}
   - {{measure: similarity, source: "world:qaa", targets: ["world:qaj"], sentences: 10, measures: [RSA]}}
@@ -80,7 +87,8 @@ def test_every_kind_has_an_example_of_fifteen_lines_at_most():
 def test_lists_know_what_is_new(extended):
     for kind, name in (
         ("surgeries", "swap_halves"), ("schedules", "embeddings"), ("measures", "anisotropy"), ("measures", "RSA"),
-        ("tasks", "last-letter"), ("sources", "columns"), ("languages", "world:qaj"), ("studies", "daughter"),
+        ("tasks", "last-letter"), ("tasks", "content-words"), ("sources", "columns"), ("languages", "world:qaj"),
+        ("studies", "daughter"),
     ):  # fmt: skip
         assert name in "".join(command(extended, "list", kind).split())
     assert "6 steps, 0 cached" in command(extended, "plan", "daughter")
@@ -97,6 +105,8 @@ def test_a_study_of_all_of_them_has_rows_and_a_report(extended):
     scored = [row for row in rows if row["measure"] == "accuracy" and row["split"] == "test"]
     assert {(row["encoder"], row["surgery"], row["schedule"], row["task"], row["language"]) for row in scored} == {
         ("world-natural", "swap_halves", "embeddings", "tags", "qaj"), ("last-letter", "", "", "tags", "qaj"),
+        ("world-natural", "swap_halves", "embeddings", "content", "qaj"),
+        ("most-frequent-tag", "", "", "content", "qaj"),
     }  # fmt: skip
     layers = {(row["kind"], row["measure"]): row["unit"] for row in rows if row["layer"]}
     assert layers == {("anisotropy", "anisotropy"): "cosine", ("similarity", "RSA"): ""}

@@ -54,8 +54,12 @@ def _tasks() -> Table:
         )
         for name, info in TASKS.items()
     ]
-    own = sorted(kind for kind, known in TaskKind.kinds.items() if "label" in known.options)
-    lines += [(kind, "a task of your own, declared with the key label", "", "", "") for kind in own]
+    built_in = {info.kind for info in TASKS.values()}
+    for kind, known in sorted(TaskKind.kinds.items()):
+        if "label" in known.options:
+            lines.append((kind, "a task of your own, declared with the key label", "", "", ""))
+        elif kind not in built_in:
+            lines.append((kind, "a task of your own", "", "", ""))
     return ("task", "what it is", "scored by", "baselines", "heads"), lines
 
 

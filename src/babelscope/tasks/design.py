@@ -11,6 +11,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 
 from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError
+from babelscope.core.examples import Tagged
 from babelscope.core.tasks import Task
 
 if TYPE_CHECKING:
@@ -42,6 +43,10 @@ class Design(Declaration):
 
     def __init__(self, task: str | Task | None = None, **choices: Any):
         super().__init__(**{"task": task, **choices})
+
+
+Gold = Callable[[Sequence[Any]], list[Tagged]]
+"""Of the sentences of data sets the words with their labels, as a kind of task has them."""
 
 
 class TrainingData(Declaration):

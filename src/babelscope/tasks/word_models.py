@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from babelscope.core.examples import Sentence, Tagged, tagged
+from babelscope.core.examples import Sentence, Tagged
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import Frame
 from babelscope.tasks.cut_sentences import cut_to_pieces, cut_to_words
-from babelscope.tasks.design import Design, EncoderModel, Measured
+from babelscope.tasks.design import Design, EncoderModel, Gold, Measured
 from babelscope.tasks.measured import measured_entities, measured_tags, measured_trees
 from babelscope.tasks.ner import EntityTagging, bio_labels, evaluate_ner
 from babelscope.tasks.parse import Parser, Parsing, evaluate_parser
@@ -32,8 +32,9 @@ class WindowModel(EncoderModel):
 class TaggingModel(WindowModel):
     """A label a word."""
 
-    def __init__(self, encoder: Encoder, design: Design):
+    def __init__(self, encoder: Encoder, design: Design, gold: Gold):
         super().__init__(encoder, design)
+        self.gold = gold
         self.module: Tagger = Tagger(encoder, design.task.labels, design.dropout, self.max_length, design.quirks)
 
     def training(self, train: Sequence[Any], dev: Mapping[str, Sequence[Any]]) -> Objective:
@@ -44,10 +45,6 @@ class TaggingModel(WindowModel):
 
     def measured(self, examples: Sequence[Any]) -> Measured:
         return measured_tags(self.module, self.gold(examples))
-
-    def gold(self, examples: Sequence[Any]) -> list[Tagged]:
-        """Words with their labels."""
-        return tagged(examples, self.design.task.label)
 
 
 class EntityModel(WindowModel):

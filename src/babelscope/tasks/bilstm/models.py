@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from babelscope.core.examples import Sentence, Tagged, tagged
+from babelscope.core.examples import Sentence
 from babelscope.tasks.bilstm.backbone import BiLstmBackbone
 from babelscope.tasks.bilstm.parse import BiLstmParser, BiLstmParsing
 from babelscope.tasks.bilstm.tag import BiLstmTagger, BiLstmTagging, evaluate_bilstm_ner, evaluate_bilstm_tagger
-from babelscope.tasks.design import Design, TaskModel
+from babelscope.tasks.design import Design, Gold, TaskModel
 from babelscope.tasks.ner import bio_labels
 from babelscope.tasks.parse import evaluate_parser
 from babelscope.tasks.task import Objective, Score
@@ -18,8 +18,9 @@ from babelscope.tasks.task import Objective, Score
 class RecurrentTaggingModel(TaskModel):
     """A label a word."""
 
-    def __init__(self, backbone: BiLstmBackbone, design: Design):
+    def __init__(self, backbone: BiLstmBackbone, design: Design, gold: Gold):
         super().__init__(design)
+        self.gold = gold
         self.module: BiLstmTagger = BiLstmTagger(backbone, design.task.labels)
 
     def training(self, train: Sequence[Any], dev: Mapping[str, Sequence[Any]]) -> Objective:
@@ -28,10 +29,6 @@ class RecurrentTaggingModel(TaskModel):
 
     def scores(self, examples: Sequence[Any]) -> list[Score]:
         return evaluate_bilstm_tagger(self.module, self.gold(examples))
-
-    def gold(self, examples: Sequence[Any]) -> list[Tagged]:
-        """Words with their labels."""
-        return tagged(examples, self.design.task.label)
 
 
 class RecurrentEntityModel(TaskModel):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -43,7 +44,7 @@ class Tagging(TaskKind):
         return super().declared(name, label)
 
     def classes(self, task: Task, examples: Sequence[Any]) -> tuple[str, ...]:
-        labels = {label for sentence in tagged(examples, task.label) for label in sentence.labels}
+        labels = {label for sentence in self.gold(task, examples) for label in sentence.labels}
         if len(labels) > 1:
             return tuple(sorted(labels))
         what = f"are all labelled {min(labels)!r}" if labels - {NO_LABEL} else f"have no {task.label}"
@@ -53,7 +54,7 @@ class Tagging(TaskKind):
         )
 
     def check_labelled(self, task: Task, examples: Sequence[Any]) -> None:
-        if all(label == NO_LABEL for sentence in tagged(examples, task.label) for label in sentence.labels):
+        if all(label == NO_LABEL for sentence in self.gold(task, examples) for label in sentence.labels):
             raise InputError(f"no word has {task.label}, so that nothing can be scored; name data that are annotated")
 
     def gold(self, task: Task, examples: Sequence[Any]) -> list[Tagged]:
@@ -65,12 +66,12 @@ class Tagging(TaskKind):
     def model(self, encoder: Encoder, design: Design) -> TaskModel:
         from babelscope.tasks.word_models import TaggingModel
 
-        return TaggingModel(encoder, design)
+        return TaggingModel(encoder, design, partial(self.gold, design.task))
 
     def recurrent_model(self, backbone: BiLstmBackbone, design: Design) -> TaskModel:
         from babelscope.tasks.bilstm.models import RecurrentTaggingModel
 
-        return RecurrentTaggingModel(backbone, design)
+        return RecurrentTaggingModel(backbone, design, partial(self.gold, design.task))
 
     def score(self, task: Task, predictions: Sequence[Any], gold: Sequence[Any]) -> list[Score]:
         return score_labels(predictions, gold)
