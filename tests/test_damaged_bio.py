@@ -25,9 +25,6 @@ def file(tmp_path: Path) -> Callable[[str | bytes], Path]:
     return write
 
 
-# Damaged files: each reads to the same sentences, or is refused with file and line.
-
-
 def _change_line(data: bytes, chance: random.Random, change: Callable[[bytes, bytes], bytes]) -> bytes:
     lines = data.split(b"\n")
     number = chance.choice([place for place, line in enumerate(lines) if line])
