@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # Tests that compare sums of floating-point numbers, which machines add in different orders.
 FLOATS := $(addprefix tests/test_,$(addsuffix .py,adaptation bilstm bilstm_parse blend checkpoints cka classify crf distance export \
-	geometry landscape measured mlm parse prefix projection similarity tag tuning optimizer windows word_states))
+	geometry landscape measured mlm parse prefix projection similarity compared_texts tag tuning optimizer windows word_states))
 
 # Fast tests that reach every library, and where the oldest versions of these are.
 TESTS := $(addprefix tests/test_,$(addsuffix .py,bag_of_words completion conllu encoders first_screen hub own_treebanks report_files \
