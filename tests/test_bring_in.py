@@ -38,9 +38,9 @@ from babelscope.encoders.tokenizer import train_wordpiece
 from babelscope.encoders.vocabulary import foreign_pieces, spelled_pieces
 from babelscope.encoders.windows import pieces_of_words
 from families import DECODERS, FAMILIES
-from test_extend import GEORGIAN as ONCE
-from test_extend import KINDS, LATIN, WITH_BYTES, kinds, made
 from test_own_vocabulary import GERMAN, PUNCTUATION, kind_with_marks
+from tokenizer_kinds import GEORGIAN as ONCE
+from tokenizer_kinds import KINDS, LATIN, WITH_BYTES, kinds, made
 
 GEORGIAN = ONCE * 2
 

@@ -33,8 +33,8 @@ from babelscope.tuning.checkpoint import module_weights, read_weights
 from babelscope.world import World
 from command_line import declaration, transfer
 from test_bring_in import GEORGIAN, cut, states
-from test_extend import LATIN, kinds
 from test_own_vocabulary import GERMAN, PUNCTUATION, kind_with_marks
+from tokenizer_kinds import LATIN, kinds
 
 pytestmark = pytest.mark.usefixtures("in_process")
 

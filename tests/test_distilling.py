@@ -31,7 +31,7 @@ from babelscope.tuning.teacher import Teacher
 from conftest import tagged_sentence
 from families import FAMILIES
 from taggers import StoppedError, same_weights, stop_at
-from test_extend import made
+from tokenizer_kinds import made
 
 QUICK = Tuning(learning_rate=3e-3, epochs=3, tokens_per_batch=128)
 SHARE = 1 / 6
