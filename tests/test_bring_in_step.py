@@ -32,7 +32,7 @@ from babelscope.study.encoders import Distillation
 from babelscope.tuning.checkpoint import module_weights, read_weights
 from babelscope.world import World
 from command_line import declaration, transfer
-from test_bring_in import GEORGIAN, cut, states
+from languages_brought_in import GEORGIAN, cut, states
 from test_own_vocabulary import GERMAN, PUNCTUATION, kind_with_marks
 from tokenizer_kinds import LATIN, kinds
 
