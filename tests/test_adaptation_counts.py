@@ -16,7 +16,7 @@ from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from command_line import declaration, transfer
 from languages_brought_in import with_language
-from test_bring_in import GERMAN
+from test_own_vocabulary import GERMAN
 from toy_runs import execute
 
 LINES = {"de": 13, "en": 10, "fr": 11}
