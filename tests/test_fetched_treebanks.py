@@ -1,4 +1,4 @@
-"""Treebanks from the network: public files and those of the Hub, fetched once, checked and kept; real ones are whole."""
+"""Treebanks from the network: public files and those of the Hub, fetched once, checked and kept."""
 
 import gzip
 import os
