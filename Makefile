@@ -14,7 +14,7 @@ FLOATS := $(addprefix tests/test_,$(addsuffix .py,adaptation bilstm bilstm_parse
 	geometry landscape measured mlm parse prefix projection similarity compared_texts tag tuning optimizer windows word_states))
 
 # Fast tests that reach every library, and where the oldest versions of these are.
-TESTS := $(addprefix tests/test_,$(addsuffix .py,bag_of_words completion conllu encoders first_screen hub own_treebanks report_files sections \
+TESTS := $(addprefix tests/test_,$(addsuffix .py,bag_of_words completion conllu encoders first_screen cautions hub own_treebanks report_files sections \
 	sources fetched_treebanks statistics store study tag tokenizer wide))
 FLOORS := build/floors
 FLOORS_READY := $(FLOORS)/.ready$(TORCH)
