@@ -18,9 +18,7 @@ from babelscope.tuning.checkpoint import kept_weights, module_weights, read_weig
 from babelscope.tuning.language import learn_language
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import Tuning
-from taggers import StoppedError, a_tagger, same_weights, stop_at
-
-QUICK = Tuning(learning_rate=3e-3, epochs=2, tokens_per_batch=128)
+from taggers import QUICK, StoppedError, a_tagger, same_weights, stop_at
 
 PUBLISHED = {"examples_per_batch": 8, "validations_per_epoch": 2, "bias_correction": False}
 """Batches in examples and the settings that papers name beside them."""

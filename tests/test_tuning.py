@@ -18,10 +18,7 @@ from babelscope.tuning.language import learn_language
 from babelscope.tuning.loop import tune
 from babelscope.tuning.optimizer import learning_rate
 from babelscope.tuning.settings import Tuning
-from taggers import a_tagger, same_weights
-
-QUICK = Tuning(learning_rate=3e-3, epochs=2, tokens_per_batch=128)
-
+from taggers import QUICK, a_tagger, same_weights
 
 # --- settings
 
