@@ -10,7 +10,7 @@ export TOKENIZERS_PARALLELISM = false
 unexport PYTHONDONTWRITEBYTECODE
 
 # Tests that compare sums of floating-point numbers, which machines add in different orders.
-FLOATS := $(addprefix tests/test_,$(addsuffix .py,adaptation text_pairs bilstm bilstm_parse blend checkpoints cka classify crf distance export exported_folders \
+FLOATS := $(addprefix tests/test_,$(addsuffix .py,adaptation text_pairs bilstm bilstm_parse blend checkpoints damaged_checkpoints cka classify crf distance export exported_folders \
 	geometry landscape measured mlm parse prefix projection similarity compared_texts tag tuning optimizer windows word_states))
 
 # Fast tests that reach every library, and where the oldest versions of these are.
