@@ -22,6 +22,7 @@ from babelscope.engine.mark import check_outside
 from babelscope.engine.sharing.exchange import copy
 from babelscope.engine.store import Store
 from babelscope.face.session import address_of
+from toy_steps import flip_a_bit
 
 KEY, OTHER = "ab" * 32, "cd" * 32
 ROWS = [Row("accuracy", 0.1 + 0.2, "share", language="qab", seed=3), Row("loss", 1e-300, step=7)]
@@ -41,12 +42,6 @@ def publish(store: Store, key: str = KEY) -> Path:
     (draft / "notes").write_text("zażółć")
     store.write_rows(key, ROWS)
     return store.publish(key, {"step": "Toy", "seconds": 1.5})
-
-
-def flip_a_bit(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
 
 
 def tree(folder: Path) -> dict[str, bytes]:
