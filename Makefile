@@ -15,7 +15,7 @@ FLOATS := $(addprefix tests/test_,$(addsuffix .py,adaptation text_pairs bilstm b
 
 # Fast tests that reach every library, and where the oldest versions of these are.
 TESTS := $(addprefix tests/test_,$(addsuffix .py,bag_of_words completion conllu encoders first_screen cautions hub own_treebanks report_files sections \
-	sources fetched_treebanks statistics store store_folders damaged_results study tag tokenizer wide))
+	sources fetched_treebanks statistics store store_folders damaged_results study study_files tag tokenizer wide))
 FLOORS := build/floors
 FLOORS_READY := $(FLOORS)/.ready$(TORCH)
 

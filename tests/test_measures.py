@@ -29,7 +29,7 @@ from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study, load_study
 from between_study import complete
 from command_line import declaration, transfer
-from test_study import MINIMAL
+from studies_in_text import MINIMAL
 
 pytestmark = pytest.mark.usefixtures("in_process")
 

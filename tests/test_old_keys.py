@@ -9,7 +9,7 @@ from babelscope.steps import Evaluate, Tune
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study, dump_study, load_study
 from babelscope.study.old_keys import OLD_KEYS
-from test_study import MINIMAL
+from studies_in_text import MINIMAL
 
 pytestmark = pytest.mark.usefixtures("in_process")
 
