@@ -2,20 +2,11 @@
 
 from pathlib import Path
 
-import pytest
-
 from babelscope.core.row import Row
 from babelscope.engine.store import Store
 
 KEY, OTHER = "ab" * 32, "cd" * 32
 ROWS = [Row("accuracy", 0.1 + 0.2, "share", language="qab", seed=3), Row("loss", 1e-300, step=7)]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    store = Store(tmp_path / "store")
-    store.prepare()
-    return store
 
 
 def publish(store: Store, key: str = KEY) -> Path:
