@@ -1,4 +1,4 @@
-"""A small study and the store that it was computed in, once a process: files of tests share them, and change nothing."""
+"""A small study and the store that it is computed in, once a process: tests of several files read them alone."""
 
 from __future__ import annotations
 
