@@ -25,6 +25,7 @@ from babelscope.report.sections.scores.figures import difference_chart, score_ch
 from babelscope.report.sections.scores.findings import differences
 from babelscope.report.tables import Cell, Table
 from babelscope.report.words import in_words
+from odd_reports import HOSTILE, hostile
 from rows_file import read_rows
 from synthetic_report import LABELS, synthetic_report
 
@@ -254,3 +255,10 @@ def test_a_long_legend_is_below_the_chart_and_whole(count, place):
     names = [f"condition {k}" for k in range(count)]
     legend = look_of("condition:N", names, set(names))["color"].to_dict()["legend"]
     assert (legend["orient"], legend["symbolLimit"]) == (place, 0)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_from_outside_is_markup(report, tmp_path, text):
+    odd = hostile(report, text)
+    write_report(odd, tmp_path / "page.html")
+    assert text not in (tmp_path / "page.html").read_text()

@@ -1,4 +1,4 @@
-"""The study of unseen languages: its recipes, texts and comparisons, and the published languages of its profile paper."""
+"""The study of unseen languages: recipes, texts and comparisons, and the published languages of its profile paper."""
 
 from __future__ import annotations
 
