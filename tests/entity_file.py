@@ -45,9 +45,6 @@ HARMLESS = [
 ]
 
 
-# Real files
-
-
 def real_file(language: str, split: str) -> Path:
     data = os.environ.get("BABELSCOPE_DATA")
     if not data:

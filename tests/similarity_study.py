@@ -10,8 +10,6 @@ from babelscope.steps.plan import Plan
 from babelscope.study.declare import Study
 from command_line import declaration, transfer
 
-# The steps.
-
 
 def study(folder: Path, *similarities: dict[str, Any], **changes: Any) -> Study:
     measures = [{"measure": "similarity", **similarity} for similarity in similarities]

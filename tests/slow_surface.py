@@ -14,8 +14,6 @@ from babelscope.tasks.measured import measured
 from babelscope.tasks.models import task_model
 from babelscope.world.meaning import NAME_CLASS
 
-# Against the slow way
-
 
 def slow_scores(
     encoder: Path, task: str, first: dict, second: dict, alpha: float, part: str = "all"
@@ -36,8 +34,6 @@ def slow_scores(
     scores = {score.measure: score.value for score in model.scores(data)}
     return {name: scores[name] for name in TASKS[task].measures}, measured(model, data)()
 
-
-# Angles
 
 COMPONENTS = {
     "attention.output.LayerNorm": "norms", "output.LayerNorm": "norms", "attention": "attention",

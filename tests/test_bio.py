@@ -187,6 +187,9 @@ def test_what_could_not_be_read_back_is_not_written(tmp_path, words, tags, probl
     assert not (tmp_path / "x.txt").exists()
 
 
+# Real files
+
+
 @pytest.mark.parametrize("language", ["bam", "hau", "pcm", "swa", "wol", "yor"])
 def test_real_files_are_read_whole(language, tmp_path):
     for split in ("train", "dev", "test"):

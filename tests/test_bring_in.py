@@ -1,4 +1,4 @@
-"""Languages brought into an encoder: the rows of their own vocabularies, and what stays as it was."""
+"""Languages brought into an encoder: what they are read with, and what stays as it was."""
 
 from __future__ import annotations
 

@@ -15,8 +15,6 @@ from babelscope.studies import find_study
 from babelscope.study.compile import compile_study
 from babelscope.study.encoders import BringingIn
 
-# --- the study
-
 
 @pytest.fixture(scope="module")
 def plan():

@@ -18,8 +18,6 @@ from babelscope.report.sections.brought_in.gains import gains, recipe
 from babelscope.studies import find_study
 from babelscope.study.encoders import BringingIn
 
-# --- the report
-
 TEXT = {"qag": [{"languages": ["qaa", "qag"], "sentences": 9}], "qai": [{"languages": ["qaa", "qai"], "sentences": 9}]}
 SCORES = {
     "e": {"qag": 0.5, "qai": 0.2},

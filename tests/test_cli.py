@@ -1,4 +1,4 @@
-"""Every verb of the command line, its exit statuses, and a small study from end to end."""
+"""Verbs of the command line on a small study, from end to end."""
 
 from __future__ import annotations
 
@@ -194,6 +194,9 @@ def test_export_copies_an_encoder_out_of_the_store(encoder_folder, tmp_path):
 
 def _keys(store: Path) -> list[str]:
     return [path.name for path in (store / "results").glob("*/*")]
+
+
+# What is wrong
 
 
 def test_a_store_that_cannot_be_used_is_exit_status_2(study, tmp_path):

@@ -33,9 +33,6 @@ def test_a_step_that_fails_makes_exit_status_1_and_the_others_run(encoder_folder
     assert rows.status == 0 and "2 of 8 steps are done" in rows.errors
 
 
-# What is wrong
-
-
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

@@ -19,9 +19,6 @@ from command_line import SOON, babelscope, declaration, write_study
 pytestmark = pytest.mark.usefixtures("in_process")
 
 
-# Verbs that need no run
-
-
 @pytest.mark.parametrize("kind", [None, *KINDS])
 def test_lists(kind, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")

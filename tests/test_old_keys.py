@@ -14,8 +14,6 @@ from studies_in_text import MINIMAL
 pytestmark = pytest.mark.usefixtures("in_process")
 
 
-# Old keys.
-
 OLD = {
     "retrieval": {"source": "qaa", "targets": ["qab"], "sentences": 10},
     "projection": {"source": "qaa", "targets": ["qab"]},

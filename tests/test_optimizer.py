@@ -10,8 +10,6 @@ from babelscope.tuning.freezing import Rule, trained_part
 from babelscope.tuning.optimizer import adamw, learning_rate, set_rate
 from babelscope.tuning.settings import Tuning
 
-# --- schedule and optimizer
-
 
 def test_learning_rate_rises_and_falls_linearly():
     tuning = Tuning(learning_rate=1.0, warmup=0.25)

@@ -28,9 +28,6 @@ from own_tasks import _validated
 pytestmark = pytest.mark.usefixtures("in_process")
 
 
-# What comes in as one file
-
-
 @pytest.fixture
 def tables(monkeypatch):
     """The tables of kinds, sources and baselines are as they were afterwards."""

@@ -14,8 +14,6 @@ from babelscope.corpora.parallel import (
 )
 from translation_files import TMX, own, write
 
-# Files of one's own
-
 
 def test_a_table_of_ones_own(tmp_path):
     name = own(tmp_path, "tsv", "One \t Eins\nTwo\t\n\nOne\tEins\n\tDrei\nThree\tDrei\n")

@@ -1,4 +1,4 @@
-"""The folder for a paper: any text goes through LaTeX, numbers are those of the rows, and what is used is cited."""
+"""The folder for a paper: the document compiles, numbers are those of the rows, and what is used is cited."""
 
 from __future__ import annotations
 

@@ -269,6 +269,9 @@ def test_threads_are_left_as_they_were(tiny):
         torch.set_num_threads(before)
 
 
+# Results
+
+
 def test_encoders_and_models_show_themselves(tiny, tagger):
     shown = tiny.operate("drop:last=1", name="<short>")._repr_html_()
     assert "&lt;short&gt;" in shown and "<td>layers</td><td>1</td>" in shown

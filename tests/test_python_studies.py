@@ -26,9 +26,6 @@ def test_a_built_in_study_has_the_plan_of_the_command_line(tmp_path):
     assert said.endswith(f"{job.summary}\n")
 
 
-# Studies and results
-
-
 def test_a_study_runs_is_shown_and_reported(tiny, tmp_path, capfd):
     study = bs.Study(
         name="shown", question="Is <it> shown?", encoders=[tiny], surgeries=[None, "reinit"], seeds=[0],

@@ -133,6 +133,9 @@ def test_a_first_piece_has_to_be_special(encoder: Encoder, monkeypatch: pytest.M
         sentence_states(encoder, ["the cat"], pooling="first")
 
 
+# The steps.
+
+
 @pytest.fixture(scope="module")
 def ran(encoder_folder, tmp_path_factory) -> tuple[Plan, Store]:
     first = WORLD | {"pooling": "first", "measures": ["linear CKA (debiased)"]}

@@ -124,6 +124,9 @@ def test_a_place_that_is_given_twice_is_measured_once(between, encoder_folder):
     assert step.points == ((0.0,), (1.0,))
 
 
+# Against the slow way
+
+
 @pytest.mark.parametrize("task", TASK_NAMES)
 def test_a_model_between_scores_as_the_slow_way_says(between, encoder_folder, task):
     """Weights are rounded once there and up to three times here, in the seventh digit, which the loss inherits."""
@@ -151,6 +154,9 @@ def test_a_part_moves_and_the_rest_is_the_origin(between, encoder_folder, task, 
 def test_the_tuned_models_are_not_changed(between):
     assert len(between.digests) == len(TRAINED)
     assert {path: sha256(path) for path in between.digests} == between.digests
+
+
+# Angles
 
 
 @pytest.mark.parametrize("names", [("pos a", "pos b", "pos c"), ("mlm c", "mlm a", "mlm b")])

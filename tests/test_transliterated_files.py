@@ -27,9 +27,6 @@ CONLLU = """# sent_id = 1
 """
 
 
-# Files
-
-
 def test_conllu_keeps_its_annotation_and_can_be_put_back(tmp_path):
     source, latin, back = (tmp_path / name for name in ("a.conllu", "b.conllu", "c.conllu"))
     source.write_text(CONLLU, encoding="utf-8")

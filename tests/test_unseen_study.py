@@ -24,8 +24,6 @@ from babelscope.study.verdicts import (
     by_letters,
 )
 
-# --- the study
-
 
 @pytest.fixture(scope="module")
 def plan():
