@@ -15,6 +15,11 @@ from toy_steps import Resuming, journal
 ROWS = [Row("loss", 1 / 3, step=1), Row("loss", 1 / 7, step=2)]
 
 
+@pytest.fixture(autouse=True)
+def _prepared(store: Store) -> None:
+    store.prepare()
+
+
 BROKEN = {
     "zeros": b"\0" * 300 + b"\n",
     "no JSON": b'{"measure": \n',

@@ -28,13 +28,13 @@ pytestmark = pytest.mark.usefixtures("in_process")
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory, encoder_folder: Path) -> Path:
-    return small_study(tmp_path_factory, encoder_folder)
+def study(encoder_folder: Path) -> Path:
+    return small_study(encoder_folder)
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory, study: Path) -> Path:
-    return computed(tmp_path_factory, study)
+def store(study: Path) -> Path:
+    return computed(study)
 
 
 def test_results_are_pushed_pulled_verified_and_removed(

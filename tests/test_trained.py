@@ -25,8 +25,8 @@ pytestmark = pytest.mark.usefixtures("in_process")
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory, encoder_folder):
-    return ran_once(tmp_path_factory, encoder_folder)
+def ran(encoder_folder):
+    return ran_once(encoder_folder)
 
 
 @pytest.fixture

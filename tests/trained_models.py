@@ -57,9 +57,9 @@ class Ran:
 
 
 @cache
-def ran_once(tmp_path_factory, encoder_folder):
-    """The same in all files of a process, none of which changes it."""
-    return Ran(tmp_path_factory.mktemp("ran"), encoder_folder)
+def ran_once(encoder_folder):
+    """In a folder beside the encoder's: the same for all files of tests in a process, none of which changes it."""
+    return Ran(encoder_folder.parents[1] / "ran-once", encoder_folder)
 
 
 def exporting(ran, tmp_path):
