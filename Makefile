@@ -10,12 +10,14 @@ export TOKENIZERS_PARALLELISM = false
 unexport PYTHONDONTWRITEBYTECODE
 
 # Tests that compare sums of floating-point numbers, which machines add in different orders.
-FLOATS := $(addprefix tests/test_,$(addsuffix .py,adaptation bilstm bilstm_parse blend checkpoints cka classify crf distance export \
-	geometry measured mlm parse prefix projection similarity tag tuning windows word_states))
+FLOATS := $(addprefix tests/test_,$(addsuffix .py,adaptation bilstm bilstm_parse blend checkpoints cka classify \
+	compared_texts crf damaged_checkpoints distance export exported_folders geometry landscape measured mlm optimizer parse \
+	prefix projection similarity tag text_pairs tuning windows word_states))
 
 # Fast tests that reach every library, and where the oldest versions of these are.
-TESTS := $(addprefix tests/test_,$(addsuffix .py,bag_of_words completion conllu encoders first_screen hub own_treebanks report_files \
-	sources statistics store study tag tokenizer wide))
+TESTS := $(addprefix tests/test_,$(addsuffix .py,bag_of_words cautions completion conllu damaged_results encoders \
+	fetched_treebanks first_screen hub own_treebanks report_files sections sources statistics store store_folders study \
+	study_files tag tokenizer wide))
 FLOORS := build/floors
 FLOORS_READY := $(FLOORS)/.ready$(TORCH)
 

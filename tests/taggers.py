@@ -9,8 +9,10 @@ from torch import nn
 from babelscope.encoders.load import Encoder
 from babelscope.tasks.tag import Tagger
 from babelscope.tuning.checkpoint import module_weights
+from babelscope.tuning.settings import Tuning
 from families import DECODERS, family_model
 
+QUICK = Tuning(learning_rate=3e-3, epochs=2, tokens_per_batch=128)
 LABELS = ("ADJ", "DET", "NOUN", "PUNCT", "VERB")
 FAMILIES = ("bert", "roberta", "deberta-v2", "modernbert", "gpt2")
 LAYERS = 3

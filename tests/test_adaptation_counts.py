@@ -15,7 +15,8 @@ from babelscope.steps.duration import duration_of
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from command_line import declaration, transfer
-from test_bring_in import GERMAN, with_language
+from languages_brought_in import with_language
+from test_own_vocabulary import GERMAN
 from toy_runs import execute
 
 LINES = {"de": 13, "en": 10, "fr": 11}

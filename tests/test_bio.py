@@ -1,6 +1,4 @@
 import gzip
-import os
-import random
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -13,28 +11,7 @@ from babelscope.core.errors import DataError, InputError
 from babelscope.core.examples import Tagged
 from babelscope.corpora.bio import read_bio, repaired, split_tag, write_bio
 from babelscope.corpora.lines import LONGEST_LINE
-
-SAMPLE = """\
-Ndar B-PER
-Sekk I-PER
-wax O
-na O
-« O
-Tivaouané B-LOC
-» O
-
-fan B-DATE
-yii I-DATE
-ONU B-ORG
-. O
-"""
-
-EXPECTED = [
-    Tagged(
-        ["Ndar", "Sekk", "wax", "na", "«", "Tivaouané", "»"], ["B-PER", "I-PER", "O", "O", "O", "B-LOC", "O"]
-    ),
-    Tagged(["fan", "yii", "ONU", "."], ["B-DATE", "I-DATE", "B-ORG", "O"]),
-]  # fmt: skip
+from entity_file import EXPECTED, HARMLESS, SAMPLE, real_file
 
 
 @pytest.fixture
@@ -49,20 +26,6 @@ def file(tmp_path: Path) -> Callable[[str | bytes], Path]:
 
 def test_words_and_tags_are_read(file):
     assert read_bio(file(SAMPLE)) == EXPECTED
-
-
-HARMLESS = [
-    lambda text: text.rstrip("\n"),
-    lambda text: text.replace("\n", "\r\n"),
-    lambda text: "\ufeff" + text,
-    lambda text: text.replace(" ", "\t"),
-    lambda text: text.replace(" ", "   "),
-    lambda text: text.replace(" ", " NN I-NP "),
-    lambda text: text.replace("\n\n", "\n \t\n\n\n"),
-    lambda text: f"-DOCSTART- -X- -X- O\n\n{text}",
-    lambda text: text.replace("\n\n", "\n-DOCSTART- O\n"),
-    lambda text: re.sub("^(?=.)", "wo:", text.replace(" ", "\t"), flags=re.MULTILINE),
-]
 
 
 @pytest.mark.parametrize("change", HARMLESS)
@@ -224,102 +187,7 @@ def test_what_could_not_be_read_back_is_not_written(tmp_path, words, tags, probl
     assert not (tmp_path / "x.txt").exists()
 
 
-# Damaged files: each reads to the same sentences, or is refused with file and line.
-
-
-def _change_line(data: bytes, chance: random.Random, change: Callable[[bytes, bytes], bytes]) -> bytes:
-    lines = data.split(b"\n")
-    number = chance.choice([place for place, line in enumerate(lines) if line])
-    lines[number] = change(*lines[number].split(b" "))
-    return b"\n".join(lines)
-
-
-def _tag(data: bytes, chance: random.Random) -> bytes:
-    bad = chance.choice([b"", b"B-", b"I-", b"B", b"-", b"o", b"0", b"S-PER", b"B_PER", b"\xe2\x80\x8bO", b"B- PER"])
-    return _change_line(data, chance, lambda word, tag: word + b" " + bad)
-
-
-def _word(data: bytes, chance: random.Random) -> bytes:
-    bad = chance.choice([b"", b" ", b"two words", b"\x00", b"a\x1bb", b"a\x7f"])
-    return _change_line(data, chance, lambda word, tag: bad + b" " + tag)
-
-
-def _columns(data: bytes, chance: random.Random) -> bytes:
-    more = chance.choice([b" NN ", b" NN I-NP ", b"\tNN\t", b"_", b""])
-    return _change_line(data, chance, lambda word, tag: word + more + tag)
-
-
-def _huge(data: bytes, chance: random.Random) -> bytes:
-    return _change_line(data, chance, lambda word, tag: word + b"x" * LONGEST_LINE + b" " + tag)
-
-
-def _bad_byte(data: bytes, chance: random.Random) -> bytes:
-    place = chance.randrange(len(data))
-    return data[:place] + bytes([chance.randrange(0xF8, 0x100)]) + data[place:]
-
-
-def _other_encoding(data: bytes, chance: random.Random) -> bytes:
-    return data.decode().encode(chance.choice(["latin-1", "utf-16", "utf-16-le", "utf-32", "cp500"]))
-
-
-def _cut_gzip(data: bytes, chance: random.Random) -> bytes:
-    return gzip.compress(data, mtime=0)[: chance.randrange(1, 60)]
-
-
-def _flip_in_gzip(data: bytes, chance: random.Random) -> bytes:
-    packed = bytearray(gzip.compress(data, mtime=0))
-    packed[chance.randrange(2, len(packed))] ^= 1 << chance.randrange(8)
-    return bytes(packed)
-
-
-def _harmless(data: bytes, chance: random.Random) -> bytes:
-    changed = chance.choice(HARMLESS)(data.decode()).encode()
-    return chance.choice([changed, gzip.compress(changed, mtime=0)])
-
-
-MUTATIONS = [_tag, _word, _columns, _huge, _bad_byte, _other_encoding, _cut_gzip, _flip_in_gzip, _harmless]
-
-
-@pytest.mark.parametrize("seed", range(180))
-def test_a_damaged_file_reads_the_same_or_is_refused(file, seed):
-    chance = random.Random(seed)
-    mutate = MUTATIONS[seed % len(MUTATIONS)]
-    path = file(mutate(SAMPLE.encode(), chance))
-    try:
-        read = read_bio(path, prefix="wo:")
-    except DataError as error:
-        assert mutate is not _harmless
-        assert str(error).startswith(f"{path}:{error.line}: " if error.line else f"{path}: ")
-        assert error.line is None or 1 <= error.line <= SAMPLE.count("\n") + 1 or mutate is _flip_in_gzip
-    else:
-        assert mutate in (_harmless, _flip_in_gzip)
-        assert read == EXPECTED
-
-
-@given(st.binary(max_size=60), st.integers(0, len(SAMPLE.encode())), st.integers(0, 30))
-def test_any_bytes_are_read_or_refused(tmp_path_factory, noise, place, overwritten):
-    data = SAMPLE.encode()
-    path = tmp_path_factory.mktemp("noise") / "x.txt"
-    for content in (noise, data[:place] + noise + data[place + overwritten :]):
-        path.write_bytes(content)
-        try:
-            read = read_bio(path)
-        except DataError as error:
-            assert str(error).startswith(f"{path}:")
-        else:
-            again = path.with_name("again.txt")
-            write_bio(again, read)
-            assert read_bio(again) == read
-
-
 # Real files
-
-
-def real_file(language: str, split: str) -> Path:
-    data = os.environ.get("BABELSCOPE_DATA")
-    if not data:
-        pytest.skip("BABELSCOPE_DATA is not set")
-    return next((Path(data) / "masakhaner2" / language).glob(f"{split}.txt*"))
 
 
 @pytest.mark.parametrize("language", ["bam", "hau", "pcm", "swa", "wol", "yor"])

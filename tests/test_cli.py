@@ -1,4 +1,4 @@
-"""Every verb of the command line, its exit statuses, and a small study from end to end."""
+"""Verbs of the command line on a small study, from end to end."""
 
 from __future__ import annotations
 
@@ -13,12 +13,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import typer
 
-import babelscope as package
 from babelscope.core.row import COLUMNS
 from babelscope.engine.store import Store
-from babelscope.face.catalogue import KINDS
 from babelscope.studies import STUDIES
 from command_line import SOON, babelscope, declaration, start, transfer, write_study
 from rows_file import read_rows
@@ -168,23 +165,6 @@ def test_status_of_all_built_in_studies(tmp_path, monkeypatch):
     assert {line.split()[0] for line in answer.output.splitlines()} == {"study", *STUDIES}
 
 
-def test_a_step_that_fails_makes_exit_status_1_and_the_others_run(encoder_folder, tmp_path):
-    broken = tmp_path / "broken"
-    shutil.copytree(encoder_folder, broken)
-    weights = broken / "model.safetensors"
-    weights.write_bytes(bytes(weights.stat().st_size))
-    path = write_study(tmp_path / "study.yaml", declaration(broken, seeds=[0], retrieval=None))
-    answer = babelscope("run", path, "--store", tmp_path / "store", "--jobs", 1)
-    assert answer.status == 1
-    assert answer.output.startswith("tiny: 2 steps computed, 0 cached, 2 failed, 4 blocked")
-    assert re.search(r"failed tune .*broken on qaa, pos, seed 0: cannot load the encoder", answer.errors)
-    assert "blocked evaluate on qab" in answer.errors and "Traceback" not in answer.errors
-    status = babelscope("status", path, "--store", tmp_path / "store").output
-    assert re.search(r"^Baseline +2 +0 +0 +0\b", status, re.MULTILINE)
-    rows = babelscope("rows", path, "--store", tmp_path / "store", "-o", tmp_path / "rows.csv")
-    assert rows.status == 0 and "2 of 8 steps are done" in rows.errors
-
-
 def test_export_copies_an_encoder_out_of_the_store(encoder_folder, tmp_path):
     pretraining = {
         "name": "fresh", "texts": [{"language": "qaa", "sentences": 20}], "vocabulary_size": 200,
@@ -216,154 +196,7 @@ def _keys(store: Path) -> list[str]:
     return [path.name for path in (store / "results").glob("*/*")]
 
 
-# Verbs that need no run
-
-
-@pytest.mark.parametrize("kind", [None, *KINDS])
-def test_lists(kind, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.delenv("BABELSCOPE_DATA", raising=False)
-    answer = babelscope("list", *([kind] if kind else []))
-    assert answer.status == 0
-    expected = {
-        None: "first-look", "studies": "first-look", "tasks": "pos", "surgeries": "reinit", "measures": "perplexity",
-        "languages": "world:qaa", "encoders": "FOLDER", "treebanks": "UD_English-PUD", "schedules": "gradual",
-        "sources": "treebank",
-    }[kind]  # fmt: skip
-    assert expected in answer.output
-    assert kind != "tasks" or "regression" in answer.output
-    assert "…" not in answer.output  # nothing is cut at 80 columns
-
-
-def test_a_yaml_file_or_a_module_in_a_folder_of_studies_is_a_study_by_name(tmp_path, monkeypatch):
-    folder = tmp_path / "my_studies"
-    folder.mkdir()
-    (folder / "__init__.py").touch()
-    (folder / "notes.py").write_text("NOTHING = 0\n", encoding="utf-8")
-    lines = [
-        '"""in-code: is a module found?"""',
-        "from babelscope.studies.first_look import Parameters, world",
-        'PROFILES = {"world": world}',
-    ]
-    (folder / "in_code.py").write_text("\n".join(lines), encoding="utf-8")
-    write_study(folder / "my_page.yaml", declaration(Path("world-natural"), question="Is a page found?"))
-    write_study(tmp_path / "again.yml", declaration(Path("world-natural")))
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(STUDIES, "_packages", list(STUDIES._packages))
-    STUDIES.add("my_studies")
-    listed = babelscope("list").output
-    assert "my-page" in listed and "in-code" in listed and "notes" not in listed
-    assert "Is a page" in listed and "is a module" in listed
-    store = ("--store", tmp_path / "store")
-    assert babelscope("plan", "my-page", *store).output.endswith(f"17 steps, 0 cached, in {tmp_path / 'store'}\n")
-    assert babelscope("plan", "my-page", "--with", "seeds=[0]", *store).output.count("\n") > 3
-    assert babelscope("plan", "in-code", "--with", "scale=small", *store).status == 0
-    for name, problem in (
-        ("my-page@world", "my-page has no profiles; leave out @world"),
-        ("in-code@moon", "in-code has no profile 'moon'; there are world"),
-        ("notes", "no study is named 'notes'; there are first-look, "),
-    ):
-        answer = babelscope("plan", name, *store)
-        assert answer.status == 2 and problem in answer.errors
-    shutil.copy(tmp_path / "again.yml", folder / "first_look.yml")
-    answer = babelscope("plan", "first-look", *store)
-    assert answer.status == 2 and "two studies are named 'first-look'" in answer.errors
-
-
-def test_a_study_that_cannot_be_planned_here_does_not_hide_the_others(tmp_path, monkeypatch):
-    folder = tmp_path / "far_studies"
-    folder.mkdir()
-    (folder / "__init__.py").touch()
-    write_study(folder / "far.yaml", declaration(Path("/no/such/encoder")))
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(STUDIES, "_packages", ["far_studies"])
-    answer = babelscope("status", "--store", tmp_path / "store")
-    assert answer.status == 0 and "babelscope plan far says why" in answer.output
-
-
-def test_help_imports_no_study():
-    code = "import sys\nfrom babelscope.face.cli import main\n"
-    code += "try: main()\nexcept SystemExit as end: assert not end.code, end.code\n"
-    code += "heavy = {'numpy', 'pandas', 'babelscope.studies', 'babelscope.steps'} & set(sys.modules)\n"
-    code += "assert not heavy, heavy"
-    for arguments in (["--help"], ["run", "--help"], ["--version"]):
-        answer = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=SOON)
-        assert answer.returncode == 0, answer.stderr
-
-
-def test_version_and_help():
-    assert babelscope("--version").output == f"{package.__version__}\n"
-    text = babelscope("--help").output
-    assert all(verb in text for verb in ("list", "plan", "run", "status", "rows", "report", "export", "doctor"))
-
-
-def test_no_help_is_cut_at_80_columns(monkeypatch):
-    from babelscope.face.cli import app
-
-    monkeypatch.setenv("COLUMNS", "80")
-    commands = typer.main.get_command(app).commands
-    verbs = [[name] for name in commands] + [["store", name] for name in commands["store"].commands]
-    assert [verb for verb in verbs if "…" in babelscope(*verb, "--help").output] == []
-    listed = " ".join(babelscope("--help").output.split())
-    assert all(command.get_short_help_str(1000) in listed for command in commands.values())
-
-
-def test_doctor_measures_and_advises(tmp_path):
-    from babelscope.encoders.shape import Shape
-    from babelscope.engine.calibration import read_calibration
-    from babelscope.face.doctor import Setting, examine, recommended, settings
-
-    shapes, kept = {"tiny": Shape(layers=1, hidden=16, feed_forward=16)}, tmp_path / "cache" / "calibration.json"
-    tables = examine(Store(tmp_path / "store"), shapes, passes=1, keep=kept)
-    titles, headers, lines = zip(*tables, strict=True)
-    assert titles == ("machine", "data", "training speed", "what to declare under tuning")
-    assert all(len(line) == len(header) for header, table in zip(headers, lines, strict=True) for line in table)
-    assert len(lines[2]) == len(settings()) and all(int(line[-1].replace(",", "")) > 0 for line in lines[2])
-    slow, alike, fast = (Setting("cpu", name, 1) for name in ("float32", "bfloat16", "float16"))
-    assert recommended({slow: 100.0, alike: 110.0}) == slow
-    assert recommended({slow: 100.0, alike: 110.0, fast: 130.0}) == fast
-    assert "load" in dict(lines[0]) and dict(lines[0])["speeds are kept in"].startswith(str(kept))
-    measured = read_calibration(kept)
-    assert measured.source.startswith("the calibration of this machine (")
-    assert [(rate.device, rate.precision, rate.threads) for rate in measured.rates] == [*map(tuple, settings())]
-
-
 # What is wrong
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (
-            ["plan", "nope"],
-            "no study is named 'nope'; there are first-look, align-then-predict, alignment-by-layer, ",
-        ),
-        (["plan", "nope.yaml"], "nope.yaml: cannot be read: No such file or directory"),
-        (["plan", "first-look@moon"], "first-look has no profile 'moon'"),
-        (["run", "first-look", "--with", "nope=1"], "nope: unknown key; allowed are encoder, keep, scale, seeds"),
-        (["run", "first-look", "--with", "seeds=no"], "seeds: should be a whole number"),
-        (["run", "first-look", "--with", "seeds"], "--with seeds: expected KEY=VALUE, such as --with seeds=5"),
-        (["run", "first-look", "--with", "=5"], "expected KEY=VALUE"),
-        (["plan", "first-look", "--with", "seeds=1", "--with", "seeds=2"], "--with seeds: given twice"),
-        (["plan", "first-look", "--with", "encoder=/no/such/folder"], "encoders.0: /no/such/folder: no such folder"),
-        (["plan", "first-look", "--with", "encoder=2024-13-45/x/y"], "encoders.0: 2024-13-45/x/y: no such folder"),
-        (["plan", "first-look", "--with", "seeds=!!int x"], "seeds: should be a whole number"),
-        (["plan", "first-look", "--with", f"scale={'[' * 1500}"], "scale: Input should be 'full' or 'small'"),
-        (["plan", "first-look", "--with", f"encoder=/{'x' * 300}"], "xxx: cannot be read: File name too long"),
-        (["plan", "x" * 300], "xxx: cannot be read: File name too long"),
-        (["rows", "x" * 300, "-o", "."], "xxx: cannot be read: File name too long"),
-        (["plan", "first-look", "--with", "<tag>=1", "--with", "[x]=1"], "<tag>: unknown key; allowed are encoder,"),
-        (["list", "nope"], "nothing to list by the name of 'nope'; there are studies, tasks,"),
-        (["run", "first-look", "--jobs", "0"], "--jobs"),
-        (["nope"], "No such command 'nope'"),
-        (["plan"], "Missing argument 'STUDY'"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else None,
-)
-def test_wrong_input_is_exit_status_2_with_a_plain_message(arguments, problem):
-    answer = babelscope(*arguments)
-    assert answer.status == 2
-    assert problem in answer.errors and "Traceback" not in answer.errors
 
 
 def test_a_store_that_cannot_be_used_is_exit_status_2(study, tmp_path):
@@ -416,29 +249,9 @@ def test_no_torch_is_loaded_where_nothing_is_computed(study, store, tmp_path, ar
     assert answer.returncode == 0, answer.stderr
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's /dev/full")
-def test_where_nothing_can_be_printed_there_are_words() -> None:
-    """A full disk under what a shell redirects, say; and Python does not complain of it once more at its end."""
-    command = [sys.executable, "-m", "babelscope", "list", "languages"]
-    with Path("/dev/full").open("w") as full:
-        answer = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=SOON)
-    assert answer.returncode == 1
-    assert answer.stderr == "error what this command says cannot be written: No space left on device\n"
-
-
 def test_what_is_computed_again_counts_among_what_is_to_do(tmp_path, study, store) -> None:
     """It had been counted as done: `[1/0]`."""
     damaged = shutil.copytree(store, tmp_path / "store")
     next(damaged.glob("results/*/*/sentences.json")).with_name("rows.jsonl").write_text("")
     answer = babelscope("run", study, "--store", damaged, "--jobs", 1)
     assert "computing again" in answer.errors and re.findall(r"^\[.*?\]", answer.errors, re.MULTILINE) == ["[1/1]"]
-
-
-@pytest.mark.parametrize("command", ["status", "store verify", "store gc", "store push", "store pull"])
-def test_changes_are_refused_where_no_study_is_named_that_they_would_be_of(command, tmp_path) -> None:
-    """What is shown, copied or removed would be that of other studies than the one that was meant."""
-    for folder in ("store", "other"):
-        Store(tmp_path / folder).prepare()
-    other = [tmp_path / "other"] if command.split()[-1] in ("push", "pull") else []
-    answer = babelscope(*command.split(), *other, "--store", tmp_path / "store", "--with", "scale=small")
-    assert answer.status == 2 and "--with scale=small: changes a study, and none is named" in answer.errors

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import math
-import random
-from collections.abc import Mapping, Sequence
-
-import numpy as np
 import pytest
 from pydantic import ValidationError
 from scipy import stats
 
 from babelscope.core.inference import benjamini_hochberg, holm
 from babelscope.core.row import Row
-from babelscope.core.samples import Counts
 from babelscope.report.cautions import cautions
 from babelscope.report.files import markdown
 from babelscope.report.model import Contrasted, Report
@@ -25,22 +19,7 @@ from babelscope.report.sections.effects_told import effect_answer
 from babelscope.report.sections.scores.findings import differences
 from babelscope.study.declare import Study
 from command_line import declaration
-from slowly import judged as slowly_judged
-from slowly import share_of_each
-
-WHOLE = {"pos": [0.9, 0.8, 0.85], "acceptability": [0.5, 0.7, 0.6]}
-CLEAN = {"pos": [0.6, 0.7, 0.5], "acceptability": [0.1, 0.1, 0.4]}
-PRETRAINED = Contrasted("Pre-trained is better", ("e", None), ("e", "clean"))
-
-
-def rows() -> list[Row]:
-    made = []
-    for surgery, values in ((None, WHOLE), ("clean", CLEAN)):
-        for task, measure, unit in (("pos", "accuracy", "share"), ("acceptability", "matthews", "correlation")):
-            labels = {"surgery": surgery, "task": task, "train_languages": "qaa", "language": "qaa", "split": "test"}
-            labels |= {"kind": "score", "encoder": "e"}
-            made += [Row(measure, v, unit, seed=k, **labels) for k, v in enumerate(values[task])]
-    return made
+from contrast_rows import ALIKE, CLEAN, PRETRAINED, WHOLE, rows, scored
 
 
 def test_differences_are_paired_by_seed_on_each_task_and_over_all():
@@ -162,12 +141,6 @@ def test_the_other_way_round_the_reverse_shows_and_what_is_missing_is_left_out()
     assert len(table.lines) == 3 and table.lines[0][1].text == "all tasks"
 
 
-def scored(encoder: str, values: dict[int | None, float], **labels: str | None) -> list[Row]:
-    """Rows of accuracy by seed; the labels replace those of an encoder as it is, tuned and tested on one language."""
-    named = {"task": "pos", "train_languages": "qaa", "language": "qaa", "split": "test", "kind": "score"} | labels
-    return [Row("accuracy", value, "share", encoder=encoder, seed=seed, **named) for seed, value in values.items()]
-
-
 @pytest.mark.parametrize(
     "gains, verdict",
     [
@@ -191,130 +164,6 @@ def test_a_comparison_has_one_verdict_by_the_seeds_that_both_ran(gains, verdict)
         test = stats.ttest_1samp(gains, 0)
         expected = (*test.confidence_interval(), test.pvalue)
         assert (line.effect.low, line.effect.high, line.effect.p) == pytest.approx(expected)
-
-
-ALIKE = Contrasted("c", ("e", None), ("e", "clean"))
-
-
-def slowly(made: list[Row], training: str, schedule: str | None) -> list[list[float]]:
-    """By seed, the differences at the places that both sides have; without the seeds that lack one."""
-    values = {
-        (row.surgery, row.language, row.seed): row.value
-        for row in made
-        if (row.train_languages, row.schedule) == (training, schedule)
-    }
-    places = [
-        place for place in ("qaa", "qab", "qac")
-        if all(any((side, place, seed) in values for seed in range(3)) for side in (None, "clean"))
-    ]  # fmt: skip
-    found = []
-    for seed in range(3):
-        sides = [[values.get((side, place, seed)) for place in places] for side in (None, "clean")]
-        if places and None not in sides[0] + sides[1]:
-            found.append([a - b for a, b in zip(*sides, strict=True)])
-    return found
-
-
-@pytest.mark.parametrize("chance", range(20))
-def test_an_unfinished_study_compares_what_both_sides_have(chance):
-    draw = random.Random(chance)
-    made = [
-        scored("e", {seed: draw.random()}, surgery=surgery, language=place, train_languages=training, schedule=schedule)
-        for training in ("qaa", "qab") for schedule in (None, "freeze:4") for surgery in (None, "clean")
-        for place in ("qaa", "qab", "qac") for seed in range(3) if draw.random() < 0.9
-    ]  # fmt: skip
-    rows = [row for part in made for row in part]
-    found = {one.where: one for one in effects(Report("t", "q", rows, contrasts=[ALIKE]))}
-    assert len(found) == 4
-    for training in ("qaa", "qab"):
-        for schedule, spoken in ((None, "everything trained"), ("freeze:4", "schedule freeze:4")):
-            one = found[f"Part-of-speech tagging, trained on {training}, {spoken}"]
-            gains = slowly(rows, training, schedule)
-            if not gains:
-                assert (one.effect, one.verdict) == (None, "cannot be said yet")
-                continue
-            means = [sum(by_place) / len(by_place) for by_place in gains]
-            assert (one.effect.mean, one.effect.seeds) == (pytest.approx(sum(means) / len(means)), len(means))
-            assert one.effect.known == (len(gains) == 3)
-            if one.effect.known:
-                expected = slowly_judged(gains if len(gains[0]) == 3 else means)
-                assert (one.effect.low, one.effect.high, one.effect.p) == pytest.approx(expected[1:])
-
-
-def kept(seeds: Sequence[int], languages: Sequence[str], sentences: int = 12) -> tuple[list[Row], dict[str, Counts]]:
-    """Rows with their keys, and by key the words that are right and all words of every sentence."""
-    draw = np.random.default_rng(len(seeds))
-    made, outcomes = [], {}
-    for place, language in enumerate(languages):
-        words = draw.integers(1, 9, sentences + 3 * place)
-        for seed in seeds:
-            for surgery, share in ((None, 0.9 - 0.2 * place), ("clean", 0.6)):
-                key, right = f"{surgery} {language} {seed}", draw.binomial(words, share)
-                outcomes[key] = {"accuracy": [right.tolist(), words.tolist()]}
-                score = {seed: float(right.sum() / words.sum())}
-                made += [row.labelled(key=key) for row in scored("e", score, surgery=surgery, language=language)]
-    return made, outcomes
-
-
-def slow_tables(outcomes: Mapping[str, Counts], seeds: Sequence[int], language: str) -> list[list[float]]:
-    """By seed, what each sentence adds to the difference."""
-    tables = []
-    for seed in seeds:
-        whole, clean = (share_of_each(*outcomes[f"{side} {language} {seed}"]["accuracy"]) for side in (None, "clean"))
-        tables.append([a - b for a, b in zip(whole, clean, strict=True)])
-    return tables
-
-
-@pytest.mark.parametrize("seeds", [3, 5])
-def test_what_evaluations_kept_of_sentences_is_in_the_interval(seeds):
-    made, outcomes = kept(range(seeds), ["qaa"])
-    report = Report("t", "q", made, contrasts=[ALIKE], outcomes=outcomes.__getitem__)
-    (line,), (score, _) = effects(report), report.scores
-    expected = slowly_judged(slow_tables(outcomes, range(seeds), "qaa"))
-    assert (line.effect.mean, line.effect.low, line.effect.high, line.effect.p) == pytest.approx(expected)
-    assert line.effect.sentences == 12 and "over seeds and sentences." in effect_table([line]).note
-    gains = [score.by_seed[k] - one.by_seed[k] for one in report.scores[1:] for k in range(seeds)]
-    alone = effects(Report("t", "q", made, contrasts=[ALIKE]))[0].effect
-    assert line.effect.mean == pytest.approx(alone.mean) == pytest.approx(sum(gains) / seeds)
-    assert (alone.p, alone.sentences) == (pytest.approx(stats.ttest_1samp(gains, 0).pvalue), 1)
-    of_score = slowly_judged([share_of_each(*outcomes[f"None qaa {k}"]["accuracy"]) for k in range(seeds)])
-    assert (score.interval.low, score.interval.high) == pytest.approx(of_score[1:3])
-
-
-def test_one_evaluation_that_kept_nothing_leaves_the_seeds():
-    made, outcomes = kept(range(3), ["qaa"])
-    outcomes["clean qaa 1"] = {}
-    (line,) = effects(Report("t", "q", made, contrasts=[ALIKE], outcomes=outcomes.__getitem__))
-    values = {(row.surgery, row.seed): row.value for row in made}
-    test = stats.ttest_1samp([values[None, k] - values["clean", k] for k in range(3)], 0)
-    assert (line.effect.p, line.effect.sentences) == (pytest.approx(test.pvalue), 1)
-
-
-def test_three_languages_stand_for_others_and_two_for_themselves():
-    made, outcomes = kept(range(4), ["qaa", "qab", "qac"])
-    found = []
-    for languages in (["qaa", "qab"], ["qaa", "qab", "qac"]):
-        rows = [row for row in made if row.language in languages]
-        (line,) = effects(Report("t", "q", rows, contrasts=[ALIKE], outcomes=outcomes.__getitem__))
-        found.append(line.effect)
-    fixed, drawn = found
-    assert (fixed.languages, drawn.languages) == (1, 3)
-    assert drawn.high - drawn.low > 2 * (fixed.high - fixed.low)
-    # A language with fewer sentences fills up with its mean, its sentences weighted so that the variance stays.
-    tables = {code: slow_tables(outcomes, range(4), code) for code in ("qaa", "qab", "qac")}
-    longest = max(len(table[0]) for table in tables.values())
-    cells = [[[filled(tables[code][seed], k, longest) for code in tables] for k in range(longest)] for seed in range(4)]
-    assert (drawn.mean, drawn.low, drawn.high, drawn.p) == pytest.approx(slowly_judged(cells))
-    shorter = len(tables["qab"][0])
-    means = [[(filled(tables["qaa"][seed], k, shorter) + filled(tables["qab"][seed], k, shorter)) / 2
-              for k in range(shorter)] for seed in range(4)]  # fmt: skip
-    assert (fixed.mean, fixed.low, fixed.high, fixed.p) == pytest.approx(slowly_judged(means))
-
-
-def filled(by_sentence: list[float], k: int, longest: int) -> float:
-    mean, count = sum(by_sentence) / len(by_sentence), len(by_sentence)
-    weight = math.sqrt(longest * (longest - 1) / (count * (count - 1)))
-    return mean + (by_sentence[k] - mean) * weight if k < count else mean
 
 
 def test_claims_are_one_family_and_lines_of_the_table_another():
@@ -346,31 +195,6 @@ def test_as_good_as_is_a_claim_with_a_margin():
     first, second = claims(found)
     assert first.startswith("as good: shows for e within 2 points, Part-of-speech tagging (")
     assert second.startswith("almost the same: does not show for e within 0.01 points")
-
-
-def test_a_place_that_one_side_alone_has_does_not_count():
-    made = scored("e", {0: 0.9, 1: 0.8, 2: 0.7}) + scored("e", {0: 0.8, 1: 0.71, 2: 0.605}, surgery="clean")
-    (alone,) = effects(Report("t", "q", made, contrasts=[ALIKE]))
-    more = made + scored("e", {0: 0.1, 1: 0.2}, language="qab") + scored("e", {0: 0.1}, surgery="clean", language="qac")
-    (beside,) = effects(Report("t", "q", more, contrasts=[ALIKE]))
-    assert beside.compared.by_language_and_seed == alone.compared.by_language_and_seed
-    assert beside._replace(compared=alone.compared) == alone
-    assert alone.where == "Part-of-speech tagging" and alone.effect.mean == pytest.approx(0.095)
-
-
-def test_where_no_seed_has_all_places_it_cannot_be_said_yet():
-    first = scored("e", {0: 0.9}) + scored("e", {1: 0.9}, language="qab")
-    second = scored("e", {0: 0.5}, surgery="clean") + scored("e", {1: 0.5}, surgery="clean", language="qab")
-    report = Report("t", "q", first + second, contrasts=[ALIKE])
-    found = effects(report)
-    assert [(one.verdict, one.effect) for one in found] == [("cannot be said yet", None)]
-    assert claims(found) == ["c: cannot be said yet for e, Part-of-speech tagging."]
-    assert [cell.text for cell in effect_table(found).lines[0][2:7]] == ["", "", "", "", "cannot be said yet"]
-    sides = scored("e", {0: 0.9, 1: 0.8, 2: 0.4}), scored("e", {0: 0.4, 1: 0.7, 2: 0.5}, surgery="clean")
-    whole = [row.labelled(task="parsing", measure="las") for side in sides for row in side]
-    overall, *each = effects(Report("t", "q", first + second + whole, contrasts=[ALIKE]))
-    assert (overall.where, overall.verdict) == ("all tasks", "cannot be said yet")
-    assert {one.setting.task: one.verdict for one in each} == {"pos": "cannot be said yet", "parsing": "does not show"}
 
 
 def test_other_training_is_another_line_and_a_task_counts_once_over_all():

@@ -20,6 +20,7 @@ from babelscope.engine.progress import progress_by_kind
 from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
+from store_index import exchanged, index_of, place, replaced
 from toy_steps import Toy, flip_a_bit, runs
 
 KEYS = [digit * 64 for digit in "abcd"]
@@ -56,28 +57,6 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(Store, "manifest", noting)
     return keys
-
-
-def place(store: Store, key: str, name: str = "") -> Path:
-    return store.folder / "results" / key[:2] / key / name
-
-
-def index_of(store: Store) -> Path:
-    return store.folder / "babelscope-index.json"
-
-
-def replaced(path: Path, content: bytes) -> None:
-    """As editors do it; a clock that ticks slowly cannot hide it."""
-    new = path.with_name("new")
-    new.write_bytes(content)
-    new.replace(path)
-
-
-def exchanged(first: Path, second: Path) -> None:
-    aside = first.with_name("aside")
-    first.rename(aside)
-    second.rename(first)
-    aside.rename(second)
 
 
 def truth(store: Store) -> set[str]:

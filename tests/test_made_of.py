@@ -16,7 +16,7 @@ from babelscope.engine.sharing.places import store_at
 from babelscope.engine.store import Store
 from babelscope.steps.plan import Plan
 from command_line import babelscope
-from test_dropping import run, tuned
+from dropped import run, tuned
 from toy_steps import runs
 
 

@@ -1,50 +1,30 @@
-"""Tasks of one's own: declared in a study, trained, scored, exported, predicted with; and kinds, sources, baselines."""
+"""Tasks of one's own: declared in a study, trained, scored, exported and predicted with."""
 
 from __future__ import annotations
 
 import json
-import re
-import runpy
-from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import pytest
 
 from babelscope.core.errors import DataError, InputError, StudyError
-from babelscope.core.examples import SentencePair, Tagged, Word
-from babelscope.core.registry import Registered
-from babelscope.core.scores import MEASURES
-from babelscope.core.tasks import TASKS, Task, add_task
+from babelscope.core.tasks import TASKS, Task
 from babelscope.corpora.conllu import read_conllu, write_conllu
-from babelscope.corpora.data_sources import DataSource
 from babelscope.corpora.datasets import find
 from babelscope.engine.recall import recall
 from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
-from babelscope.steps import SENTENCES, Baseline, Evaluate, Recurrent, Tune
+from babelscope.steps import Baseline, Evaluate, Recurrent, Tune
 from babelscope.steps.plan import check_data
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study, dump_study, load_study
-from babelscope.tasks.baselines import BaselineRule
 from babelscope.tasks.export import load_model
-from babelscope.tasks.kinds import TaskKind, kind_of
-from babelscope.tasks.kinds.classification import Classification
+from babelscope.tasks.kinds import kind_of
 from babelscope.world import World
-from command_line import babelscope, declaration, transfer
+from command_line import babelscope, declaration
+from own_tasks import _validated, tasks, texts, with_number
 
 pytestmark = pytest.mark.usefixtures("in_process")
-
-SIZES = {"train": 30, "dev": 3, "test": 20}
-
-
-def with_number(sentence):
-    """Nouns that end in a vowel are plural; the others are singular, and marked for case, too."""
-
-    def marked(word: Word) -> Word:
-        number = "Plur" if word.form[-1] in "aeiou" else "Sing"
-        return word._replace(feats=f"Case=Nom|Number={number}", xpos="NN") if word.upos == "NOUN" else word
-
-    return type(sentence)(sentence.id, tuple(map(marked, sentence.words)), sentence.multiwords)
 
 
 @pytest.fixture(scope="module")
@@ -57,28 +37,6 @@ def folder(tmp_path_factory):
         lines = [f"{text}\t{'short' if len(text.split()) < 8 else 'long'}\t{k}" for k, text in texts(world, name)]
         (folder / f"{name}.tsv").write_text("\n".join(["body\ttopic\tnumber", *lines, ""]), encoding="utf-8")
     return folder
-
-
-def texts(world, name):
-    return enumerate(world.text("qaa" if name == "train" else "qab", 60))
-
-
-def tasks(folder) -> dict[str, Any]:
-    treebank, tables = f"treebank:qaa:{folder / 'mine.conllu'}", [f"tsv:qaa:{folder}/train.tsv"]
-    number = {"train": [treebank], "evaluate": [treebank], "sizes": SIZES}
-    topic = {"train": tables, "evaluate": [f"tsv:qab:{folder}/test.tsv"], "sizes": SIZES, "text": "body"}
-    return {
-        "number": transfer(
-            task="tagging", label="feats:Number", **number, baselines=["most-frequent-tag", "word-majority", "bilstm"]
-        ),
-        "tag": transfer(task="tagging", label="xpos", **number, baselines=[]),
-        "topic": transfer(
-            task="classification", label="topic", head="family", **topic, baselines=["majority", "bag-of-words"]
-        ),
-        "place": transfer(
-            task="regression", label="number", scale=[0, 59], head="family", **topic, baselines=["majority"]
-        ),
-    }
 
 
 def study(folder, encoder_folder, **changes: Any) -> Study:
@@ -227,13 +185,6 @@ def faults(folder, encoder_folder, **changes: Any) -> str:
     return str(caught.value)
 
 
-def _validated(folder, encoder_folder, declared) -> Study:
-    from babelscope.core.validation import validate
-
-    given = declaration(encoder_folder, seeds=[0], surgeries=[None], retrieval=None, tasks=declared)
-    return validate(Study, given, "mine.yaml")
-
-
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
@@ -339,98 +290,3 @@ def test_tables_are_divided_for_training_and_tested_whole(folder, tmp_path):
     assert find(task, f"tsv:en:{tmp_path}", "dev", 9).read() == parts["dev"]
     with pytest.raises(InputError, match=r"the folder has no test.tsv; it has the splits train"):
         find(task, f"tsv:en:{tmp_path}", "test", 9)
-
-
-# What comes in as one file
-
-
-@pytest.fixture
-def tables(monkeypatch):
-    """The tables of kinds, sources and baselines are as they were afterwards."""
-    for family in (TaskKind, DataSource, BaselineRule):
-        monkeypatch.setattr(family, "kinds", dict(family.kinds))
-    kept = dict(TASKS)
-    yield
-    TASKS.clear()
-    TASKS.update(kept)
-
-
-def test_the_data_source_on_the_page_works(tables, tmp_path):
-    page = (Path(__file__).parent.parent / "docs" / "extending.md").read_text(encoding="utf-8")
-    (code,) = (block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "OwnFile" in block)
-    (tmp_path / "columns_source.py").write_text(code, encoding="utf-8")
-    runpy.run_path(str(tmp_path / "columns_source.py"))
-    (tmp_path / "x.tsv").write_text("".join(f"word{k}\tA\nx\tB\n\n" for k in range(10)))
-    data = find("pos", f"columns:fo:{tmp_path / 'x.tsv'}", "train", 3)
-    assert (data.code, data.splits_one_file) == ("fo", True)
-    assert data.read()[2] == Tagged(("word2", "x"), ("A", "B"))
-    with pytest.raises(InputError, match="treebank:CODE:FILE, columns:CODE:FILE"):
-        find("pos", "nothing", "train", 3)
-    (tmp_path / "y.tsv").write_text("a\tA\n")
-    with pytest.raises(DataError, match="1 examples; a file that is divided takes 10 or more"):
-        find("pos", f"columns:fo:{tmp_path / 'y.tsv'}", "train", 3).read()
-
-
-def test_a_kind_and_a_baseline_are_one_class_each(tables, encoder_folder, tmp_path):
-    class Length(Classification):
-        """Whether a sentence of a treebank has more words than the label says."""
-
-        task: Literal["length"] = "length"
-        reads: ClassVar[str] = "words"
-
-        def gold(self, task, examples):
-            longer = [len(sentence.words) > int(task.label) for sentence in examples]
-            return [
-                SentencePair(" ".join(one.forms), None, str(more)) for one, more in zip(examples, longer, strict=True)
-            ]
-
-        def classes(self, task, examples):
-            return ("False", "True")
-
-    class Always(BaselineRule):
-        """True."""
-
-        baseline: Literal["always"] = "always"
-        suits: ClassVar[tuple[str, ...]] = ("length",)
-
-        def fit(self, examples):
-            return lambda texts: ["True"] * len(texts)
-
-    number = transfer(task="length", label="7", train=["world:qaa"], evaluate=["world:qab"],
-                      baselines=["always", "majority"])  # fmt: skip
-    plan = compile_study(_validated(tmp_path, encoder_folder, {"longer": number}))
-    scored = [step for step in plan.steps.values() if isinstance(step, Evaluate | Baseline)]
-    assert len(scored) == 3
-    fitted = next(step for step in scored if isinstance(step, Baseline) and step.baseline == "always")
-    rows: list[Any] = []
-    fitted.execute(_Rows(rows, tmp_path))
-    above, below = json.loads((tmp_path / SENTENCES).read_text())["accuracy"]
-    gold = [len(sentence.words) > 7 for sentence in fitted.data.read()]
-    assert {row.value for row in rows if row.measure == "accuracy"} == {sum(gold) / len(gold)}
-    assert (above, below) == ([float(label) for label in gold], [1] * len(gold))
-    assert kind_of(fitted.task).scored_by_sentence(fitted.task)
-
-
-class _Rows:
-    def __init__(self, rows, folder):
-        self.rows, self.folder = rows, folder
-
-    def write_rows(self, rows):
-        self.rows.extend(rows)
-
-
-def test_a_task_can_be_made_a_built_in_one(tables):
-    task = kind_of(TASKS["pos"]).declared("lemmas", "lemma")
-    assert add_task(task).known_as == "lemmas"
-    assert find("lemmas", "world:qaa", "train", 3).model_dump(mode="json")["task"] == "lemmas"
-    with pytest.raises(ValueError, match="there is a task lemmas already"):
-        add_task(task.model_copy(update={"label": "xpos"}))
-
-
-def test_all_tasks_have_kinds_and_measures_in_the_table():
-    for task in TASKS.values():
-        assert set(task.measures) <= MEASURES.keys() and MEASURES[task.measures[0]].main
-        assert kind_of(task).reads == task.reads
-    with pytest.raises(ValueError, match="no measure is named 'charm'; there are accuracy"):
-        Task(name="x", kind="tagging", reads="words", measures=("charm",))
-    assert all(issubclass(family, Registered) for family in (TaskKind, DataSource, BaselineRule))

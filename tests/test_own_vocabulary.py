@@ -14,7 +14,7 @@ from babelscope.encoders.state import weights_of, word_embeddings_name
 from babelscope.encoders.vocabulary import without_letters
 from families import gemma_tokenizer
 from processes import outputs_of
-from test_extend import FAMILY_OF, KINDS, LATIN, WITH_BYTES, kinds, made
+from tokenizer_kinds import FAMILY_OF, KINDS, LATIN, WITH_BYTES, kinds, made
 
 GERMAN = ["die alte katze sieht einen kleinen vogel", "ein vogel mag die alte katze", "der baum , 42 the vogel ."] * 2
 PUNCTUATION = ["a bird , a bird , 42 42 ( the tree ) !"] * 3

@@ -20,7 +20,7 @@ from babelscope.encoders.state import weights_of, word_embeddings_name
 from babelscope.engine.brought_in import RECORD
 from babelscope.face.cli import app
 from babelscope.face.packed import write_packed, write_unpacked
-from test_bring_in import GEORGIAN, with_language
+from languages_brought_in import GEORGIAN, with_language
 
 EMBEDDINGS = "bert.embeddings.word_embeddings.weight"
 

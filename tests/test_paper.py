@@ -1,59 +1,37 @@
-"""The folder for a paper: any text goes through LaTeX, numbers are those of the rows, and what is used is cited."""
+"""The folder for a paper: the document compiles, numbers are those of the rows, and what is used is cited."""
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import re
 import shutil
 import subprocess
-import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from babelscope.core.errors import InputError
 from babelscope.corpora.bio import write_bio
 from babelscope.corpora.conllu import write_conllu
 from babelscope.corpora.sources import SPLITS
 from babelscope.report import Report, report_of, write_report
-from babelscope.report.paper import citations
 from babelscope.report.paper.latex import LONG, escaped, table_float
 from babelscope.report.sections import sections_of
 from babelscope.report.tables import Cell, Table, number_cell
-from babelscope.report.used import Used, UsedEncoder
+from babelscope.report.used import Used
 from babelscope.studies import STUDIES, find_study
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from babelscope.world import World
+from read_latex import NASTY, SIGNS, WORDS, shown
 from rows_file import read_rows
 from synthetic_report import LABELS, synthetic_report
 
 pytestmark = pytest.mark.usefixtures("in_process")
 
-WORDS = {
-    "textbackslash": "\\", "textbraceleft": "{", "textbraceright": "}", "textasciitilde": "~", "textasciicircum": "^",
-    "textless": "<", "textgreater": ">", "textbar": "|", "char34": '"', "char96": "`",
-    "ldots": "…", "textendash": "–", "textemdash": "—", "textquotedblleft": "“", "textquotedblright": "”",
-    "textquoteleft": "‘", "textquoteright": "’", "ss": "ß", "o": "ø", "O": "Ø", "ae": "æ", "AE": "Æ", "oe": "œ",
-    "OE": "Œ", "l": "ł", "L": "Ł", "i": "ı",
-}  # fmt: skip
-"""What LaTeX shows for commands of text."""
-SIGNS = {
-    "-": "−", r"\times": "×", r"\pm": "±", r"\rightarrow": "→", r"\leq": "≤", r"\geq": "≥", r"\neq": "≠",
-    r"\approx": "≈", r"^\circ": "°", r"\alpha": "α", r"\beta": "β", r"\cdot": "·", r"\mathsection": "§",
-}  # fmt: skip
-ACCENTS = dict(
-    zip("`'^~=u.\"rHvc", map(chr, (768, 769, 770, 771, 772, 774, 775, 776, 778, 779, 780, 807)), strict=True)
-)
-TOKEN = re.compile(
-    r"\\otherletter\{(?P<number>[0-9A-F]{4,6})\}|\{\\(?P<accent>[^a-zA-Z]|[a-z])\{(?P<letter>[A-Za-z])\}\}"
-    r"|\\(?P<word>[A-Za-z]+\d*)\{\}|\\(?P<special>[$&#%_])|\$(?P<sign>[^$]+)\$|(?P<nothing>\{\})|(?P<plain>[^\\{}$&#%_^])"
-)
+
 MACROS = set(
     re.findall(
         r"\w+",
@@ -65,68 +43,6 @@ MACROS = set(
     )
 )
 """Commands of LaTeX's kernel, of booktabs, graphicx and longtable, and the one that the preamble defines."""
-NASTY = r"50% of $x_1$ & #2 \ {a} ~^ <b> |c| -- `quoted'' [1] *, Ünïcödé ŋ 中文 कि 🙂 −3 × “x”"
-
-
-def shown(latex: str) -> str:
-    """What LaTeX makes of text, read token by token."""
-    letters, place = [], 0
-    while place < len(latex):
-        token = TOKEN.match(latex, place)
-        assert token, f"no LaTeX of ours: {latex[place : place + 20]!r}"
-        place, kind, text = token.end(), token.lastgroup, token[token.lastgroup or 0]
-        if kind == "number":
-            letters.append(chr(int(text, 16)))
-        elif kind == "letter":
-            letters.append(unicodedata.normalize("NFC", text + ACCENTS[token["accent"]]))
-        elif kind in ("word", "sign"):
-            letters.append((WORDS if kind == "word" else SIGNS)[text])
-        elif kind != "nothing":
-            letters.append("\u00a0" if text == "~" else text)
-    return "".join(letters)
-
-
-def expected(text: str) -> str:
-    """White space is a space; what is no character is shown as one that stands for it."""
-    spaced = ("\u00a0" if letter == "\u00a0" else " " if letter.isspace() else letter for letter in text)
-    return "".join("\ufffd" if unicodedata.category(x) in ("Cc", "Cs", "Cn") else x for x in spaced)
-
-
-@given(st.text(st.characters() | st.sampled_from("\\{}$&#%_~^<>|\"`'-,[]*\n\t é\u00a0−×“Å")))
-@example(NASTY)
-@example("--,,''``\0\n")
-def test_any_text_goes_through(text):
-    latex = escaped(text)
-    assert latex.isascii() and latex.isprintable()
-    assert shown(latex) == expected(text)
-    # TeX joins these to other signs, and BibTeX takes braces that do not match for the end of a field.
-    assert not re.search(r"--|''|,,|``", latex)
-    depths = [latex[:k].count("{") - latex[:k].count("}") for k in range(len(latex) + 1)]
-    assert min(depths) == depths[-1] == 0
-
-
-def test_signs_of_reports_and_latin_letters_are_in_tex_own_fonts():
-    """pdfLaTeX shows the number of any other letter in its place."""
-    latin = "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿčďěňřšťžĀāēīōūăğŁłőűœß"
-    assert "otherletter" not in escaped("".join([*WORDS.values(), *SIGNS.values(), latin]))
-
-
-cells = st.text(max_size=60) | st.sampled_from(["[1.0, 2.0]", "*", "&", ""])
-
-
-@given(st.data(), st.integers(1, 4), st.integers(0, 3) | st.just(LONG + 1))
-def test_any_table_has_lines_of_as_many_cells(data, columns, count):
-    line = st.lists(cells, min_size=columns, max_size=columns)
-    headers, *lines = (data.draw(line) for _ in range(min(count, 3) + 1))
-    lines = (lines * LONG)[:count] if lines else []
-    table = Table("t", headers, [[Cell(text) for text in each] for each in lines], note=NASTY)
-    written = table_float(table, "tab:t").splitlines()
-    body = [each.removesuffix(r" \\") for each in written if each.endswith(r" \\")]
-    assert [[shown(cell) for cell in re.split(r"(?<!\\)&", each)] for each in body if "\\caption" not in each] == [
-        [f"{' ' * (k > 0)}{expected(text)}{' ' * (k < columns - 1)}" for k, text in enumerate(each)]
-        for each in ([headers, headers] if count > LONG else [headers]) + lines
-    ]
-    assert not any(each.startswith(("[", "*")) for each in written)
 
 
 @pytest.fixture(scope="module")
@@ -299,64 +215,6 @@ def test_methods_say_what_was_done_with_what(sourced_folder, encoder_folder):
     assert settings["epsilon"] == ["1e-08"] * 3 and settings["threads"] == ["1"] * 3
 
 
-def test_two_seeds_have_no_intervals_and_surgeries_are_named(report, encoder_folder, tmp_path):
-    task = {"train": ["world:qaa"], "evaluate": ["world:qab"], "sizes": {"train": 30}, "selected_on": "test"}
-    declared = {"name": "two", "encoders": [str(encoder_folder)], "tasks": {"pos": task}, "seeds": [0, 1]}
-    study = Study.model_validate(declared | {"surgeries": [None, "reverse", "reinit"]})
-    write_report(report_of(study, report.rows, plan=compile_study(study)), tmp_path / "paper")
-    text = (tmp_path / "paper" / "methods.tex").read_text()
-    shown = "reinit (untrained in tables: all weights reinitialised)"
-    assert f"Encoders were tuned as they are and after the surgeries reverse and {shown}." in text
-    assert "trained on world:qaa (at most 30 examples), selected on the test sets and tested on" in text
-    assert "fewer than 3 seeds are too few for intervals" in text and "Student" not in text
-
-
-def test_methods_say_what_is_trained_of_an_encoder_on_how_little_and_what_is_kept(report, encoder_folder, tmp_path):
-    sizes = {"train": 30, "dev": 20, "test": 20}
-    few = {"task": "pos", "train": ["world:qaa", "world:qab"], "evaluate": ["world:qab"], "shots": 10, "sizes": sizes}
-    alone = {"train": ["world:qac"], "evaluate": ["world:qac"], "baselines": ["word-majority"]}
-    tasks = {"few": few, "alone": few | alone}
-    declared = {"name": "s", "encoders": [str(encoder_folder)], "tasks": tasks, "seeds": [0], "keep": "compact"}
-    study = Study.model_validate(declared | {"schedules": [None, "freeze:1"]})
-    write_report(report_of(study, report.rows, plan=compile_study(study)), tmp_path / "paper")
-    text = (tmp_path / "paper" / "methods.tex").read_text()
-    for said in (
-        "trained on world:qaa and world:qab (at most 30 examples, and 10 of the last), "
-        "selected on at most 20 examples of the dev split of world:qaa and",
-        "trained on world:qac (10 examples), taken as it was at the last step and tested on",
-        "of world:qac; its baselines are word-majority.",
-        "Encoders were trained under the schedules: everything trained and freeze:1. Best weights were kept rounded",
-    ):
-        assert said in text
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"shots": 10}, "(at most 30 examples, and 10 of each but the first), selected on at most 20 examples of the "
-                        "dev split of world:qaa and tested"),
-        ({"sizes": {"train": [30, 20, 30]}}, "(in this order, at most 30, at most 20 and at most 30 examples), "),
-        ({}, "(at most 30 examples), selected on at most 20 examples of each dev split and tested"),
-    ],
-)  # fmt: skip
-def test_methods_say_how_much_there_is_of_each_of_three_training_sets(report, encoder_folder, tmp_path, changes, said):
-    sizes = {"train": 30, "dev": 20, "test": 20} | changes.get("sizes", {})
-    train = [f"world:{code}" for code in ("qaa", "qab", "qac")]
-    task = {"task": "pos", "train": train, "evaluate": ["world:qad"]} | changes | {"sizes": sizes}
-    declared = {"name": "s", "encoders": [str(encoder_folder)], "tasks": {"of three": task}, "seeds": [0]}
-    study = Study.model_validate(declared)
-    write_report(report_of(study, report.rows, plan=compile_study(study)), tmp_path / "paper")
-    assert said in (tmp_path / "paper" / "methods.tex").read_text()
-
-
-def test_what_to_mind_is_in_the_document(report, tmp_path):
-    hasty = dataclasses.replace(report, rows=[row for row in report.rows if not row.seed])
-    write_report(hasty, tmp_path / "paper")
-    warnings = [warning for part in sections_of(hasty) for warning in part.warnings]
-    document = (tmp_path / "paper" / "paper.tex").read_text()
-    assert warnings and all(rf"\emph{{To mind:}} {escaped(warning)}" in document for warning in warnings)
-
-
 def test_digests_are_those_of_the_files(sourced):
     used = Used(sourced, compile_study(sourced))
     from babelscope.corpora.lines import content_digest
@@ -373,45 +231,6 @@ def test_what_is_cited_is_in_the_bibliography_and_nothing_else(sourced_folder):
     cited = {key for group in re.findall(r"\\cite\{([^}]*)\}", text) for key in group.split(",")}
     assert len(keys) == len(set(keys)) and set(keys) == cited
     assert cited == {"babelscope", "nivre2020universal", "adelani2022masakhaner", "wang2019glue", "federmann2022ntrex"}
-
-
-def entries() -> list[str]:
-    return re.split(r"\n\n(?=@)", (Path(citations.__file__).parent / "works.bib").read_text(encoding="utf-8").strip())
-
-
-def test_every_work_is_cited_somewhere_and_every_name_is_of_something():
-    with (Path(citations.__file__).parent / "cited.csv").open(encoding="utf-8") as stream:
-        lines = list(csv.DictReader(stream))
-    keys = [re.match(r"@\w+\{(\w+),", entry)[1] for entry in entries()]
-    assert len(keys) == len(set(keys))
-    assert {work for line in lines for work in line["works"].split()} == set(keys) - {citations.ITSELF}
-    studies = {line["name"] for line in lines if line["kind"] == "study"}
-    assert studies <= set(STUDIES) and studies == {name for name in STUDIES if "follows" in _page(name)}
-
-
-def _page(study: str) -> str:
-    page = Path(__file__).parent.parent / "docs" / f"{study}.md"
-    return page.read_text(encoding="utf-8")[:300] if page.is_file() else ""
-
-
-def test_works_are_ascii_with_braces_that_match():
-    for entry in entries():
-        assert entry.isascii() and entry.count("{") == entry.count("}") and "author = " in entry and "title = " in entry
-
-
-@pytest.mark.parametrize(
-    ("name", "works"),
-    [
-        ("bert-base-multilingual-cased", "devlin2019bert"), ("google-bert/bert-base-uncased", "devlin2019bert"),
-        ("FacebookAI/xlm-roberta-large", "conneau2020xlmr"), ("xlm-roberta-base", "conneau2020xlmr"),
-        ("all-MiniLM-L6-v2", "wang2020minilm reimers2019sentencebert"), ("someone/own", "hub-someone-own"),
-    ],
-)  # fmt: skip
-def test_encoders_of_the_hub_are_cited(name, works):
-    encoder = UsedEncoder(name, "0123abc", on_hub=True)
-    assert " ".join(citations.of_encoder(encoder).works) == works
-    written = citations.bibliography(works.split(), [encoder])
-    assert written.count("@") == len(works.split()) and ("Commit 0123abc" in written) == works.startswith("hub-")
 
 
 @pytest.mark.parametrize("name", [name for name in STUDIES if "world" in STUDIES[name].profiles])

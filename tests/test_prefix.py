@@ -12,11 +12,8 @@ from babelscope.tuning.loop import tune
 from babelscope.tuning.memo import StateMemo
 from babelscope.tuning.prefix import Recall, layer_digests, recalling
 from babelscope.tuning.schedule import parse_schedule
-from babelscope.tuning.settings import Tuning
 from families import family_model
-from taggers import FAMILIES, LAYERS, Notes, StoppedError, a_tagger, family_encoder, stop_at
-
-QUICK = Tuning(learning_rate=3e-3, epochs=2, tokens_per_batch=128)
+from taggers import FAMILIES, LAYERS, QUICK, Notes, StoppedError, a_tagger, family_encoder, stop_at
 
 
 def trained(tokenizer, tagged, folder, text="freeze:2", memo=None, family="bert", **options):

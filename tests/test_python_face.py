@@ -12,9 +12,7 @@ import torch
 
 import babelscope as bs
 from babelscope.core.errors import InputError
-from babelscope.core.row import COLUMNS
 from babelscope.engine.brought_in import records_of
-from babelscope.engine.store import Store
 from babelscope.steps import Evaluate, Operate, Tune
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import load_study
@@ -117,13 +115,6 @@ def test_the_plan_of_a_declared_study_is_that_of_its_file(declared, tmp_path, ti
     file = write_study(tmp_path / "study.yaml", declared)
     ours = bs.Study(**{**declared, "encoders": [tiny]})
     assert set(ours.plan(tmp_path / "store").plan.steps) == set(compile_study(load_study(file)).steps)
-
-
-def test_a_built_in_study_has_the_plan_of_the_command_line(tmp_path):
-    job = bs.read_study("first-look", {"scale": "small"}).plan(tmp_path / "store")
-    assert job.title == "first-look@world with scale=small"
-    said = babelscope("plan", "first-look", "--with", "scale=small", "--store", tmp_path / "store").output
-    assert said.endswith(f"{job.summary}\n")
 
 
 # Encoders
@@ -278,56 +269,7 @@ def test_threads_are_left_as_they_were(tiny):
         torch.set_num_threads(before)
 
 
-# Studies and results
-
-
-def test_a_study_runs_is_shown_and_reported(tiny, tmp_path, capfd):
-    study = bs.Study(
-        name="shown", question="Is <it> shown?", encoders=[tiny], surgeries=[None, "reinit"], seeds=[0],
-        tasks={"pos": transfer(tuning={"steps": 2})},
-    )  # fmt: skip
-    store = tmp_path / "store"
-    with pytest.raises(bs.errors.InputError, match="there is no such store yet"):
-        study.rows(store)
-    assert study.plan(store).done == 0
-    result = study.run(store)
-    assert "[8/8]" in capfd.readouterr().err
-    assert result.job.done == len(result.job.plan.steps) == 8
-    assert tuple(result.frame().columns) == COLUMNS
-    assert list(study.rows(store)) == list(result)
-    names = {path.name for suffix in ("html", "md", "svg") for path in result.report(tmp_path / f"report.{suffix}")}
-    assert {"report.html", "report.md"} < names
-    assert "&lt;it&gt; shown?" in study._repr_html_()
-    shown = result._repr_html_()
-    assert "<svg" in shown and "<td>world:qab</td>" in shown and "first 20 of them" in shown
-    assert result.write(tmp_path / "rows.csv").read_text(encoding="utf-8").count("\n") == len(result) + 1
-    for write in (result.write, result.report, result[:1].write):
-        with pytest.raises(bs.errors.InputError, match="3: no path: give it as text or as a Path"):
-            write(3)
-    assert study.run(store).frame().equals(result.frame())
-    assert "steps" not in capfd.readouterr().err
-
-
-def test_a_step_that_fails_is_an_error_that_says_which(encoder_folder, tmp_path):
-    built = bs.load(encoder_folder, store=tmp_path / "store").build()
-    with torch.no_grad():
-        built.model.get_input_embeddings().weight.fill_(3e38)  # whose squares are beyond the numbers
-    broken = bs.load(built, name="broken", store=tmp_path / "store")
-    with pytest.raises(bs.errors.StepError, match="1 step failed\n  - tune broken on qaa, pos, seed 0: "):
-        broken.tune("pos", train="world:qaa", **SMALL)
-    study = bs.Study(name="tiny", encoders=[broken], seeds=[0], tasks={"pos": transfer(baselines=[])})
-    with pytest.raises(bs.errors.StepError, match="1 step failed; 2 more have not begun"):
-        study.run(tmp_path / "store")
-
-
-def test_results_go_where_the_environment_says(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert bs.load("world-natural").store.folder == tmp_path / "babelscope-store"
-    monkeypatch.setenv("BABELSCOPE_STORE", str(tmp_path / "elsewhere"))
-    assert bs.load("world-natural").store.folder == tmp_path / "elsewhere"
-    store = Store(tmp_path / "third")
-    assert bs.load("world-natural", store=store).store is store
-    assert not list(tmp_path.iterdir())
+# Results
 
 
 def test_encoders_and_models_show_themselves(tiny, tagger):
@@ -344,18 +286,6 @@ def test_rows_are_a_sequence(tagger, tmp_path):
     assert repr(rows) == f"<{len(rows)} rows>"
     with pytest.raises(bs.errors.InputError, match=r"rows.txt: the suffix .txt"):
         rows.write(tmp_path / "rows.txt")
-
-
-def test_readers_take_names_of_files(tmp_path):
-    columns = ["1", "Cats", "cat", "NOUN", "_", "_", "0", "root", "_", "_"]
-    (tmp_path / "one.conllu").write_text("\t".join(columns) + "\n\n", encoding="utf-8")
-    (sentence,) = bs.corpora.read_conllu(str(tmp_path / "one.conllu"))
-    assert sentence.forms == ["Cats"]
-    (tmp_path / "one.bio").write_text("Riga\tB-LOC\n\n", encoding="utf-8")
-    (tagged,) = bs.corpora.read_bio(str(tmp_path / "one.bio"))
-    assert list(tagged.labels) == ["B-LOC"]
-    with pytest.raises(bs.errors.DataError, match="cannot be read"):
-        bs.corpora.read_conllu(str(tmp_path / "none.conllu"))
 
 
 def test_the_key_of_a_tuned_encoder_is_the_one_that_commands_take(tagger, tmp_path):

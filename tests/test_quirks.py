@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,25 +12,17 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from babelscope.core.errors import StudyError
 from babelscope.core.row import Row
 from babelscope.core.seeds import derive_seed
 from babelscope.corpora.datasets import Dataset
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.pieces import Frame
 from babelscope.encoders.shape import Shape, new_encoder
-from babelscope.steps import Tune
-from babelscope.studies import find_study
-from babelscope.studies.published_numbers import published_rows
-from babelscope.study.compile import compile_study
-from babelscope.study.declare import Study
-from babelscope.tasks.as_published import OF_LANGUAGE
 from babelscope.tasks.design import Design
 from babelscope.tasks.mlm import HeldOut, MaskedLanguageModelling, Masking
 from babelscope.tasks.models import task_model
 from babelscope.tasks.quirky import QuirkyHeldOut, with_quirks
 from babelscope.tuning.loop import tune
-from babelscope.tuning.probes import QUIRKS
 from babelscope.tuning.settings import Tuning
 from probed import dropping, eighteen, measured
 
@@ -271,60 +262,3 @@ def test_without_quirks_nothing_is_left_to_chance(own, native, data):
         rows = measured(own, native, data, [])
         assert torch.equal(before, torch.get_rng_state())
     assert rows == measured(own, native, data, [], step=0)
-
-
-# Declarations.
-
-
-def test_quirks_are_declared_with_probes_of_language_modelling(encoder_folder):
-    probes = {"perplexity": {"all": ["world:qaa"]}, "quirks": ["two-batches"]}
-    tasks = {"pos": {"train": ["world:qaa"], "evaluate": ["world:qaa"], "probes": probes}}
-    study = Study.model_validate({"name": "s", "encoders": [str(encoder_folder)], "tasks": tasks})
-    with pytest.raises(StudyError) as caught:
-        compile_study(study)
-    assert caught.value.faults == (
-        "tasks.pos.probes.quirks: these are of language modelling, task mlm, not of pos; leave them out",
-    )
-
-
-def test_a_corpus_has_as_many_sentences_as_is_said_of_it(encoder_folder):
-    probes = {
-        "perplexity": {"target": ["world:qaa"], "control": ["world:qab", "world:qac"], "third": ["world:qad"]},
-        "distance": {"target": ["world:qaa"]}, "sentences": {"target": 9, "control": 4}, "distance_sentences": 3,
-    }  # fmt: skip
-    tasks = {"mlm": {"train": ["world:qaa"], "evaluate": ["world:qaa"], "probes": probes}}
-    base = {"name": "s", "encoders": ["world-natural"], "tasks": tasks}
-    (found,) = {
-        step.probes for step in compile_study(Study.model_validate(base)).steps.values() if isinstance(step, Tune)
-    }
-    sizes = {corpus.name: [data.examples for data in corpus.data] for corpus in found.perplexity}
-    assert sizes == {"target": [9], "control": [4, 4], "third": [200]}
-    assert [data.examples for data in found.distance[0].data] == [3]
-    probes["sentences"] = {"nobody": 3}
-    with pytest.raises(ValueError, match=r"sentences\.nobody: no corpus is named so; there are target, control, third"):
-        Study.model_validate(base)
-
-
-def test_the_paper_is_repeated_with_its_quirks_unless_told_otherwise():
-    published, corrected = (find_study("evolution@paper", given) for given in ({}, {"quirks": []}))
-    assert set(QUIRKS) - set(published.tasks["mlm"].probes.quirks) == {"dropout-on"}
-    assert published.tasks["mlm"].quirks == tuple(OF_LANGUAGE)
-    assert corrected.tasks["mlm"].probes.quirks == corrected.tasks["mlm"].quirks == ()
-    assert (published.tasks["mlm"].tuning.encoder_dropout, corrected.tasks["mlm"].tuning.encoder_dropout) == (
-        False,
-        True,
-    )
-    few = find_study("evolution@paper", {"quirks": ["dropout-on", "padding-as-text"]}).tasks["mlm"]
-    assert (few.probes.quirks, few.quirks) == (("dropout-on",), ("padding-as-text",))
-    names = {row.schedule for row in published_rows("evolution@paper") if row.schedule}
-    assert {schedule.name for schedule in published.schedules} == names
-    assert {row.dataset for row in published_rows("evolution@paper") if row.split == "test"} == {"wikipedia:nl"}
-    assert published.tasks["mlm"].evaluate == ("wikipedia:nl",)
-    measures = {row.measure for row in published_rows("evolution@paper")}
-    assert measures == {"perplexity", f"distance to {published.references[0]}"}
-
-
-def test_the_docs_name_every_quirk():
-    page = (Path(__file__).parents[1] / "docs" / "evolution.md").read_text(encoding="utf-8")
-    for quirk, what in (QUIRKS | OF_LANGUAGE).items():
-        assert f"| `{quirk}` | {what} |" in page

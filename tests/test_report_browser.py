@@ -17,29 +17,15 @@ from babelscope.report.model import Contrasted
 from babelscope.report.sections.scores.tables import score_table
 from babelscope.study.declare import Study
 from babelscope.tuning.schedule import parse_schedule
+from odd_reports import HOSTILE, hostile, keyed, watched_rows
 from synthetic_report import LABELS, synthetic_report
 
 ROWS = Path(__file__).parents[1] / "docs" / "results" / "rows"
-HOSTILE = ["</script><script>window.hacked = 1</script>", "<img src=x onerror='window.hacked=1'>"]
 
 
 @pytest.fixture(scope="module")
 def report() -> Report:
     return synthetic_report()
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_no_text_from_outside_is_markup(report, tmp_path, text):
-    odd = hostile(report, text)
-    write_report(odd, tmp_path / "page.html")
-    assert text not in (tmp_path / "page.html").read_text()
-
-
-def hostile(report: Report, text: str) -> Report:
-    rows = [dataclasses.replace(row, encoder=f"{row.encoder} {text}") for row in report.rows]
-    rows += [Row(text, 1.0, text, language=text)]
-    labels = {code: f"{label} {text}" for code, label in LABELS.items()}
-    return Report(text, text, rows, text, labels, {text: {text: [text]}})
 
 
 @pytest.fixture
@@ -114,33 +100,6 @@ def test_the_page_fits_a_phone(visit, report):
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
 
 
-def watched_rows() -> list[Row]:
-    """More schedules than there are colours, with all kinds of probes; one of them is not tested yet."""
-    alike = {"kind": "retrieval", "encoder": "e", "language": "qab"}
-    rows = [Row("retrieval", 0.1 * layer, "share", layer=layer, **alike) for layer in range(8)]
-    for frozen in range(-1, 8):
-        for seed in range(2):
-            run = {
-                "encoder": "e",
-                "task": "pos",
-                "train_languages": "qaa",
-                "schedule": f"freeze:{frozen}",
-                "seed": seed,
-            }
-            if frozen < 7:
-                value = 0.5 + 0.01 * frozen * seed
-                test = run | {"kind": "score", "language": "qab", "dataset": "world:qab", "split": "test"}
-                rows.append(Row("accuracy", value, "share", **test))
-            for step in (0, 10):
-                point = run | {"kind": "probe", "split": "probe", "step": step}
-                rows.append(Row("loss", 1.0 + step, **run, kind="curve", split="train", step=step))
-                rows.append(Row("accuracy", 0.1 * seed + step / 20, "share", dataset="world:qab", **point))
-                rows += [Row("CKA with start", 1 - step / 90, dataset="target", layer=k, **point) for k in range(13)]
-                for corpus, level in (("target", 90 - 5 * step), ("control", 20 + step + frozen), ("third", 5)):
-                    rows.append(Row("perplexity", level + seed, dataset=corpus, **point))
-    return rows
-
-
 def test_a_page_of_probes_and_sweeps_is_drawn_and_fits_a_phone(visit):
     schedules = {name: parse_schedule(name) for name in (f"freeze:{n}" for n in range(-1, 8))}
     page = visit(Report("title", "question", watched_rows(), schedules=schedules))
@@ -180,12 +139,6 @@ def test_injected_scripts_are_inert(visit, report, text):
     assert page.locator("main img, main script:not([type='application/json'])").count() == 0
     specification = page.locator(".chart script").first.text_content()
     assert text in json.dumps(json.loads(specification), ensure_ascii=False)
-
-
-def keyed(report: Report) -> Report:
-    """The report with a key for every row."""
-    rows = [row.labelled(key=f"{place:012x}".ljust(64, "0")) for place, row in enumerate(report.rows)]
-    return dataclasses.replace(report, rows=rows, command="babelscope run first-look@world")
 
 
 def test_filters_leave_a_figure_of_one_claim_where_it_is_meant(visit):

@@ -1,4 +1,4 @@
-"""Reports as files: rows, figures, Markdown and pages, with a section for whatever was measured."""
+"""Reports as files: rows, figures, Markdown and pages."""
 
 import dataclasses
 import errno
@@ -20,12 +20,12 @@ from babelscope.report.figures import look_of
 from babelscope.report.files import answer_markdown, section_markdown
 from babelscope.report.kinds import is_score
 from babelscope.report.page import render
-from babelscope.report.section import REGISTERED
-from babelscope.report.sections import Section, section, sections_of
+from babelscope.report.sections import Section, sections_of
 from babelscope.report.sections.scores.figures import difference_chart, score_chart
 from babelscope.report.sections.scores.findings import differences
 from babelscope.report.tables import Cell, Table
 from babelscope.report.words import in_words
+from odd_reports import HOSTILE, hostile
 from rows_file import read_rows
 from synthetic_report import LABELS, synthetic_report
 
@@ -205,66 +205,6 @@ def test_figures_of_one_title_are_files_of_their_own(report, monkeypatch, tmp_pa
     assert names == ["x-a-b.svg", "x-a-b-2.svg", "x-a-b-3.svg"]
 
 
-def test_a_measure_that_nobody_knows_has_a_chart_and_a_table():
-    rows = [
-        Row("anisotropy", 0.1 * layer, kind="anisotropy", encoder=encoder, language="qab", seed=seed, layer=layer)
-        for encoder in ("one", "two") for layer in range(3) for seed in (0, 1)
-    ]  # fmt: skip
-    (part,) = sections_of(Report("t", "q", rows, labels={"qab": "near"}))
-    assert part.title == "Layer by layer" and [figure.title for figure in part.figures] == ["Anisotropy, near"]
-    (table,) = part.tables
-    assert list(table.headers) == ["Measure", "Condition", "Language", "0", "1", "2", "Runs"]
-    assert [cell.text for cell in table.lines[0]] == ["anisotropy", "one", "near", "0", "0.1", "0.2", "2"]
-    assert "### By layer" in markdown(Report("t", "q", rows)) and "Anisotropy" in render(Report("t", "q", rows))
-
-
-def test_layers_of_many_languages_are_one_chart_with_a_line_for_each():
-    """However many languages there are, a page has a chart a measure."""
-    rows = [
-        Row("anisotropy", layer + seed, kind="anisotropy", encoder="e", language=code, seed=seed, layer=layer)
-        for code in ("qab", "qac", "qad") for layer in range(3) for seed in (0, 2)
-    ]  # fmt: skip
-    (part,) = sections_of(Report("t", "q", rows))
-    (figure,) = part.figures
-    assert figure.title == "Anisotropy" and figure.caption.startswith("Mean over languages; every one faintly.")
-    chart = figure.chart.to_dict()
-    faint, bold = (chart["datasets"][layer["data"]["name"]] for layer in chart["layer"])
-    assert sorted(each["value"] for each in faint) == sorted(3 * [1.0, 2.0, 3.0])
-    assert {each["language"] for each in faint} == {"qab", "qac", "qad"}  # which the page's filters go by
-    assert len({each["run"] for each in faint}) == 3 and [each["value"] for each in bold] == [1.0, 2.0, 3.0]
-
-
-def test_numbers_that_differ_in_more_than_the_seed_are_not_pooled():
-    shared = {"kind": "odd", "encoder": "e", "language": "qab", "layer": 1}
-    rows = [
-        Row("depth", value, **shared | labels, seed=seed)
-        for value, labels in enumerate([{}, {"part": "head"}, {"task": "pos"}, {"dataset": "a"}, {"dataset": "b"}])
-        for seed in (0, 1)
-    ]
-    for each in (rows, [row.labelled(layer=None) for row in rows]):
-        (part,) = sections_of(Report("t", "q", each))
-        (table,) = part.tables
-        assert len(table.lines) == 5 and {line[-1].text for line in table.lines} == {"2"}
-
-
-def test_a_section_of_ones_own_is_a_function(monkeypatch):
-    monkeypatch.setattr("babelscope.report.section.REGISTERED", dict(REGISTERED))
-
-    @section("depth", order=5)
-    def depths(report, rows):
-        yield Section("Depth", [f"{len(rows)} depths"] if rows else [])
-
-    deep = Row("depth", 1.0, kind="depth")
-    (own,) = sections_of(Report("t", "q", [deep]))
-    assert (own.title, own.findings) == ("Depth", ["1 depths"])
-    assert [part.title for part in sections_of(Report("t", "q", [deep.labelled(kind="width")]))] == ["Further results"]
-
-
-def test_rows_that_their_section_says_nothing_of_are_in_the_last_one():
-    half = Row("accuracy", 0.5, kind="similarity", language="qab", layer=1, surgery="reverse")
-    assert [part.title for part in sections_of(Report("t", "q", [half]))] == ["Layer by layer"]
-
-
 def test_retrieval_alone_makes_a_report(report, tmp_path):
     rows = [row for row in report.rows if row.kind == "retrieval"]
     alone = dataclasses.replace(report, rows=rows)
@@ -315,3 +255,10 @@ def test_a_long_legend_is_below_the_chart_and_whole(count, place):
     names = [f"condition {k}" for k in range(count)]
     legend = look_of("condition:N", names, set(names))["color"].to_dict()["legend"]
     assert (legend["orient"], legend["symbolLimit"]) == (place, 0)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_from_outside_is_markup(report, tmp_path, text):
+    odd = hostile(report, text)
+    write_report(odd, tmp_path / "page.html")
+    assert text not in (tmp_path / "page.html").read_text()

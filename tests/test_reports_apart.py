@@ -1,4 +1,4 @@
-"""What a report holds apart, and what it averages: trainings, languages with several data sets, few-shot training."""
+"""What a report holds apart, and what it averages: trainings, and languages with several data sets."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ import pytest
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.core.scores import measure_of
-from babelscope.corpora.sources import ALL
 from babelscope.report.cautions import cautions
 from babelscope.report.figures import line_chart
 from babelscope.report.model import Report
 from babelscope.report.sections import sections_of
-from babelscope.report.sections.alignment.alignments import alignments, gaps
+from babelscope.report.sections.alignment.alignments import alignments
 from babelscope.report.sections.alignment.figures import aligned_figures
 from babelscope.report.sections.alignment.tables import aligned_findings, aligned_tables
 from babelscope.report.sections.brought_in.figures import curves
@@ -32,32 +31,14 @@ from babelscope.report.sections.redrawn_layers.findings import reinitialised_fin
 from babelscope.report.sections.scores.answer import answer
 from babelscope.report.sections.scores.findings import differences
 from babelscope.report.sections.scores.tables import score_table
-from babelscope.report.sections.unseen.gains import Case, case_of
 from babelscope.report.text_sizes import KIND
 from babelscope.report.words import bounded, direction
 from babelscope.study.encoders import BringingIn
 from babelscope.surgery import parse_operation
 from babelscope.tuning.schedule import parse_schedule
+from seeded_rows import records, report, score, seeds
 
 TEXT = [{"languages": ["qaa", "qab"], "sentences": 40}]
-
-
-def score(value: float, seed: int | None, language: str, **labels: Any) -> Row:
-    about = {"kind": "score", "encoder": "e", "task": "pos", "train_languages": "qaa", "split": "test"}
-    measure = labels.pop("measure", "accuracy")
-    return Row(measure, value, measure_of(measure).unit, seed=seed, language=language, **about | labels)
-
-
-def seeds(value: float, language: str, step: float = 0.01, **labels: Any) -> list[Row]:
-    return [score(value + step * (seed - 1), seed, language, **labels) for seed in range(3)]
-
-
-def report(rows: list[Row], **declared: Any) -> Report:
-    return Report("t", "q", rows, **declared)
-
-
-def records(chart: Any) -> list[dict[str, Any]]:
-    return [record for data in chart.to_dict()["datasets"].values() for record in data]
 
 
 def test_trainings_of_one_technique_stand_apart():
@@ -91,19 +72,6 @@ def test_what_layers_cost_is_over_languages():
     surgeries = {"reinit:layers=0": (parse_operation("reinit:layers=0"),)}
     (said,) = reinitialised_findings(report(redrawn(), surgeries=surgeries))
     assert "the other languages (mean of 2) 5.5 points" in said and "5.5 times as much" in said
-
-
-@pytest.mark.parametrize("shots", [None, 10])
-def test_gaps_are_measured_from_what_is_trained_on_in_full(shots):
-    """Ten sentences of a language do not make it what the others are held against."""
-    trained = {"train_languages": "qaa+qab" if shots else "qaa", "shots": shots}
-    rows = [row for code, level in (("qaa", 0.9), ("qab", 0.4), ("qac", 0.6)) for row in seeds(level, code, **trained)]
-    made = report(rows)
-    table = score_table(made.scores)
-    gap = {line[0].text: line[8].number for line in table.lines}
-    assert gap["qac"] == pytest.approx(30.0) and gap["qab"] == pytest.approx(50.0) and gap["qaa"] is None
-    found = {each.language: each.samples.mean for each in gaps(made)}
-    assert found["qac"] == pytest.approx(0.3)
 
 
 def alike(value: float, seed: int | None, layer: int, **labels: Any) -> Row:
@@ -242,31 +210,6 @@ def test_an_average_is_over_languages_where_one_has_several_data_sets():
     rows = [*seeds(0.9, "de", dataset="A"), *seeds(0.9, "de", dataset="B"), *seeds(0.3, "nl", dataset="C")]
     scores = report(rows).scores
     assert "60.0% on average over three data sets of two languages" in answer(scores, differences(scores))[0]
-
-
-@pytest.mark.parametrize(
-    ("training", "shots", "expected"),
-    [
-        ("qaa+qab", 10, 10),
-        ("qab", 10, 10),
-        ("qaa", None, 0),
-        ("qaa+qab", None, ALL),
-        ("qab+qaa", None, ALL),
-        ("qaa+qab+qac", 10, 10),
-        ("qab+qaa", 10, ALL),
-    ],
-)
-def test_few_sentences_after_those_of_a_source_are_labelled_ones(training, shots, expected):
-    assert case_of(score(0.5, 0, "qab", train_languages=training, shots=shots)) == Case("pos", "qab", expected)
-
-
-@pytest.mark.parametrize("training", ["qaa+qab", "qaa+qab+qac"])
-def test_gaps_are_measured_from_what_there_are_not_few_examples_of(training):
-    """The second language of three passed for a whole one."""
-    values = {"qaa": 0.9, "qab": 0.5, "qac": 0.5, "qad": 0.4}
-    rows = [row for code, value in values.items() for row in seeds(value, code, train_languages=training, shots=10)]
-    found = {gap.language: gap.samples.mean for gap in gaps(report(rows))}
-    assert found == pytest.approx({"qab": 0.4, "qac": 0.4, "qad": 0.5})
 
 
 def test_equal_scores_are_neither_better_nor_worse():

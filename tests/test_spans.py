@@ -13,7 +13,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.intervals import bca_interval
 from babelscope.corpora.bio import read_bio, repaired
 from babelscope.tasks.spans import Entity, count_spans, entities, span_scores
-from test_bio import real_file
+from entity_file import real_file
 
 STRICT = {"mode": "strict", "scheme": IOB2, "zero_division": 0}
 LABELS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG")

@@ -2,7 +2,6 @@
 
 import errno
 import hashlib
-import json
 import os
 import re
 import stat
@@ -15,16 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from babelscope.core.errors import DamagedResult, InputError, StepError, StoreError
-from babelscope.core.hashing import digest
+from babelscope.core.errors import DamagedResult, StepError, StoreError
 from babelscope.core.row import Row
-from babelscope.engine.mark import check_outside
 from babelscope.engine.sharing.exchange import copy
 from babelscope.engine.store import Store
-from babelscope.face.session import address_of
-
-KEY, OTHER = "ab" * 32, "cd" * 32
-ROWS = [Row("accuracy", 0.1 + 0.2, "share", language="qab", seed=3), Row("loss", 1e-300, step=7)]
+from published import KEY, OTHER, ROWS, publish, tree
+from toy_steps import flip_a_bit
 
 
 @pytest.fixture
@@ -32,25 +27,6 @@ def store(tmp_path: Path) -> Store:
     store = Store(tmp_path / "store")
     store.prepare()
     return store
-
-
-def publish(store: Store, key: str = KEY) -> Path:
-    draft = store.draft(key)
-    (draft / "encoder").mkdir()
-    (draft / "encoder" / "weights").write_bytes(bytes(range(256)))
-    (draft / "notes").write_text("zażółć")
-    store.write_rows(key, ROWS)
-    return store.publish(key, {"step": "Toy", "seconds": 1.5})
-
-
-def flip_a_bit(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
-
-
-def tree(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_a_result_comes_back_as_it_was(store: Store) -> None:
@@ -97,36 +73,6 @@ def test_a_row_must_be_finite(store: Store, value: float) -> None:
         store.write_rows(KEY, [Row("perplexity", 1.0, low=value)])
 
 
-@pytest.mark.parametrize("name", ["encoder/weights", "notes", "rows.jsonl", "manifest.json"])
-def test_one_wrong_bit_is_noticed(store: Store, name: str) -> None:
-    path = publish(store) / name
-    flip_a_bit(path)
-    with pytest.raises(DamagedResult, match=f"{name}.*run the study again"):
-        Store(store.folder).result(KEY)
-
-
-@pytest.mark.parametrize("name", ["encoder/weights", "rows.jsonl", "manifest.json"])
-def test_a_lost_file_is_noticed(store: Store, name: str) -> None:
-    (publish(store) / name).unlink()
-    with pytest.raises(DamagedResult, match=name):
-        Store(store.folder).result(KEY)
-
-
-@pytest.mark.parametrize("name", ["encoder/adapter_config.json", "sentences.json"])
-def test_an_added_file_is_noticed(store: Store, name: str) -> None:
-    (publish(store) / name).touch()
-    with pytest.raises(DamagedResult, match=f"{name}: was not published"):
-        Store(store.folder).result(KEY)
-    assert store.quarantine(KEY)
-
-
-def test_a_link_to_a_folder_is_noticed(store: Store) -> None:
-    folder = publish(store)
-    (folder / "encoder" / "languages").symlink_to(store.folder / "logs")
-    with pytest.raises(DamagedResult, match="languages: was not published"):
-        Store(store.folder).result(KEY)
-
-
 def test_what_is_published_is_read_by_whoever_may_read_other_files(store: Store) -> None:
     draft = store.draft(KEY)
     (draft / "weights").touch(mode=0o600)  # as libraries leave it that write to a temporary file first
@@ -138,64 +84,6 @@ def test_what_is_published_is_read_by_whoever_may_read_other_files(store: Store)
 def test_what_systems_hide_in_folders_is_no_damage(store: Store) -> None:
     (publish(store) / "encoder" / ".DS_Store").touch()
     assert Store(store.folder).result(KEY)
-
-
-@pytest.mark.parametrize("content", ["[" * 100_000, '{"digest": "", "seconds": NaN}', "[]", "{}"])
-def test_a_manifest_that_is_none_is_noticed(store: Store, content: str) -> None:
-    (publish(store) / "manifest.json").write_text(content)
-    with pytest.raises(DamagedResult, match=r"manifest\.json"):
-        store.rows(KEY)
-
-
-def reseal(folder: Path, manifest: dict[str, object]) -> None:
-    """Make the digest of a changed manifest match, as somebody would who hides the change."""
-    manifest.pop("digest")
-    (folder / "manifest.json").write_text(json.dumps({**manifest, "digest": digest(manifest)}))
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"key": 5},
-        {"files": None},
-        {"files": {"rows.jsonl": 5}},
-        {"files": {"rows.jsonl": {"sha256": 5, "bytes": 1}}},
-        {"files": {"../../outside": {"sha256": "0" * 64, "bytes": 1}}},
-        {"seconds": "long"},
-    ],
-)
-def test_a_manifest_whose_digest_was_made_to_match_is_read_in_words(store: Store, change: dict[str, object]) -> None:
-    folder = publish(store)
-    reseal(folder, json.loads((folder / "manifest.json").read_text()) | change)
-    for read in (store.rows, Store(store.folder).result):
-        with pytest.raises(DamagedResult, match=r"manifest\.json: is no manifest|leads out of its folder"):
-            read(KEY)
-    assert store.quarantine(KEY)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        '{"measure": "accuracy", "value": "high"}',
-        '{"measure": "accuracy", "value": NaN}',
-        f'{{"measure": "accuracy", "value": 1{"0" * 400}}}',
-        '{"measure": "accuracy", "value": 0.5, "language": ["qaa"]}',
-        '{"measure": "accuracy", "value": 0.5, "seed": "one"}',
-        '{"measure": "accuracy", "value": 0.5, "more": 1}',
-        '{"value": 0.5}',
-        "[1]",
-        "",
-    ],
-)
-def test_rows_whose_digest_was_made_to_match_are_read_in_words(store: Store, line: str) -> None:
-    folder = publish(store)
-    manifest = json.loads((folder / "manifest.json").read_text())
-    content = f"{line}\n".encode()
-    (folder / "rows.jsonl").write_bytes(content)
-    manifest["files"]["rows.jsonl"] = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
-    reseal(folder, manifest)
-    with pytest.raises(DamagedResult, match=r"rows\.jsonl: holds what is no row.*remove the folder, then run"):
-        store.rows(KEY)
 
 
 def test_a_number_too_large_in_a_journal_is_no_row(store: Store) -> None:
@@ -221,18 +109,6 @@ def test_rows_do_not_depend_on_the_other_files(store: Store) -> None:
     flip_a_bit(store.folder / "results" / "ab" / KEY / "rows.jsonl")
     with pytest.raises(DamagedResult, match=r"rows\.jsonl"):
         Store(store.folder).rows(KEY)
-
-
-def test_quarantine_takes_only_what_is_damaged(store: Store) -> None:
-    publish(store)
-    assert store.quarantine(KEY) is None and store.has(KEY)
-    for _ in range(2):
-        flip_a_bit(store.result(KEY) / "notes")
-        moved = store.quarantine(KEY)
-        assert moved is not None and (moved / "notes").exists() and not store.has(KEY)
-        publish(store)
-    assert store.rows(KEY) == ROWS
-    assert len(list((store.folder / "damaged").iterdir())) == 2
 
 
 def test_a_missing_result_says_what_to_do(store: Store) -> None:
@@ -327,46 +203,6 @@ def test_a_store_made_where_another_was_moved_away_is_left_alone(store: Store, t
         assert not also
 
 
-def test_opening_writes_nothing(tmp_path: Path) -> None:
-    assert not Store(tmp_path / "new").has(KEY)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_that_is_something_else_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "thesis.tex").touch()
-    with pytest.raises(StoreError, match="neither empty nor a store"):
-        Store(tmp_path)
-    with pytest.raises(StoreError, match="not a folder"):
-        Store(tmp_path / "thesis.tex")
-
-
-@pytest.mark.parametrize("name", ["results/in", "results/ab/in", "drafts/in"])
-def test_no_store_is_made_in_a_folder_of_another(store: Store, tmp_path: Path, name: str) -> None:
-    """Which would take its folders for results."""
-    (tmp_path / "link").symlink_to(store.folder)
-    for outer in (store.folder, tmp_path / "link"):
-        with pytest.raises(StoreError, match=f"in the folder {name.split('/')[0]} of the store .*give --store"):
-            Store(outer / name)
-    assert not (store.folder / name).exists()
-    Store(store.folder / "other").prepare()
-    Store(tmp_path / "results").prepare()
-
-
-@pytest.mark.parametrize(
-    ("content", "message"), [('{"format": 99}', "format 99"), ("{", "unreadable"), ("[]", "unread")]
-)
-def test_another_format_is_refused(store: Store, content: str, message: str) -> None:
-    (store.folder / "babelscope-store.json").write_text(content)
-    with pytest.raises(StoreError, match=message):
-        Store(store.folder)
-
-
-def test_the_format_file_is_json(store: Store) -> None:
-    assert json.loads((store.folder / "babelscope-store.json").read_text()) == {"format": 1}
-    store.prepare()
-    assert Store(store.folder).folder == store.folder
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's /dev/full")
 def test_a_full_disk_is_explained(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store.draft(KEY)
@@ -399,46 +235,3 @@ def test_the_store_is_light() -> None:
     code += "print({'torch', 'pandas', 'numpy'} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "set()\n"
-
-
-@pytest.mark.parametrize("name", ["manifest.json", "rows.jsonl", "notes"])
-def test_a_pipe_in_place_of_a_published_file_is_damage_and_not_waited_for(store: Store, name: str) -> None:
-    folder = publish(store)
-    (folder / name).unlink()
-    os.mkfifo(folder / name)
-    with pytest.raises(DamagedResult, match=name):
-        Store(store.folder).result(KEY)
-
-
-def test_a_pipe_in_place_of_the_mark_is_not_waited_for(store: Store) -> None:
-    mark = store.folder / "babelscope-store.json"
-    mark.unlink()
-    os.mkfifo(mark)
-    with pytest.raises(StoreError, match="unreadable"):
-        Store(store.folder)
-
-
-@pytest.mark.parametrize("address", ["https://u:secret@host/x", "ftp://u:secret@host", "s3://u:secret@bucket/x"])
-def test_an_address_of_no_store_is_refused_and_its_password_not_repeated(address: str) -> None:
-    with pytest.raises(InputError, match="://: ") as refused:
-        address_of(address)
-    assert "secret" not in str(refused.value)
-
-
-@pytest.mark.parametrize("address", ["file:/net/results", "file:results", "s3:/bucket/folder", "s3:bucket"])
-def test_an_address_without_its_slashes_is_no_folder_here(address: str) -> None:
-    """Whose results nobody would find."""
-    with pytest.raises(InputError, match="an address has two slashes, file://FOLDER"):
-        address_of(address)
-    assert address_of(f"./{address}").endswith(address)
-
-
-@pytest.mark.parametrize("name", [".", "results", "results/ab/in", "logs/page.html"])
-def test_nothing_else_is_written_where_a_store_has_its_own(store: Store, tmp_path: Path, name: str) -> None:
-    store.prepare()
-    (tmp_path / "link").symlink_to(store.folder)
-    for outer in (store.folder, tmp_path / "link"):
-        with pytest.raises(InputError, match="choose a place outside of it"):
-            check_outside(outer / name)
-    check_outside(store.folder / "rows.csv")
-    check_outside(tmp_path / "results" / "paper")

@@ -11,39 +11,30 @@ import signal
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from babelscope.core.step import Step
-from babelscope.core.tasks import TASKS
 from babelscope.core.validation import validate
-from babelscope.corpora.datasets import find
-from babelscope.encoders.load import load_encoder
 from babelscope.engine.events import Failed, Finished
 from babelscope.engine.store import Store
-from babelscope.measures.angle import Angle, Group, _groups
-from babelscope.measures.surface import Surface, _names
+from babelscope.measures.angle import Angle
+from babelscope.measures.surface import Surface
 from babelscope.steps import Tune
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study, load_study
-from babelscope.tasks.design import Design
-from babelscope.tasks.measured import measured
-from babelscope.tasks.models import task_model
-from babelscope.world.meaning import NAME_CLASS
 from between_study import (
     ALPHAS,
     PARTS,
     TASK_NAMES,
     TRAINED,
     Between,
-    angle,
     complete,
     declared,
     interpolation,
     languages_of,
-    trained,
 )
 from command_line import SOON, babelscope, write_study
+from slow_surface import expected_angles, slow_scores
 from toy_runs import execute
 from toy_steps import note
 
@@ -136,26 +127,6 @@ def test_a_place_that_is_given_twice_is_measured_once(between, encoder_folder):
 # Against the slow way
 
 
-def slow_scores(
-    encoder: Path, task: str, first: dict, second: dict, alpha: float, part: str = "all"
-) -> tuple[dict[str, float], dict[str, float]]:
-    """Scores of a model that is made of weights mixed in float64, as an evaluation has them; and with its loss."""
-    moving = {"all": ("",), "encoder": ("backbone.", "bert."), "head": ("classifier.", "biaffine.", "cls.")}[part]
-    mixed = {
-        name: ((1 - alpha) * first[name].astype(np.float64) + alpha * second[name]).astype(np.float32)
-        if name.startswith(moving)
-        else first[name]
-        for name in first
-    }
-    types = tuple(sorted(set(NAME_CLASS.values()))) if task == "ner" else ()
-    model = task_model(load_encoder(encoder), Design(task, entity_types=types))
-    for name, weight in model.module.named_parameters():
-        weight.data = weight.data.new_tensor(mixed[name])
-    data = find(task, "world:qab", "test", 10).read()
-    scores = {score.measure: score.value for score in model.scores(data)}
-    return {name: scores[name] for name in TASKS[task].measures}, measured(model, data)()
-
-
 @pytest.mark.parametrize("task", TASK_NAMES)
 def test_a_model_between_scores_as_the_slow_way_says(between, encoder_folder, task):
     """Weights are rounded once there and up to three times here, in the seventh digit, which the loss inherits."""
@@ -187,53 +158,6 @@ def test_the_tuned_models_are_not_changed(between):
 
 # Angles
 
-COMPONENTS = {
-    "attention.output.LayerNorm": "norms", "output.LayerNorm": "norms", "attention": "attention",
-    "intermediate": "feed-forward", "output": "feed-forward",
-}  # fmt: skip
-OUTSIDE = {
-    "embeddings.word_embeddings": "word-embeddings", "embeddings.position_embeddings": "positions",
-    "embeddings.LayerNorm": "norms", "embeddings.token_type_embeddings": "other",
-}  # fmt: skip
-
-
-def groups_of(name: str) -> list[str]:
-    """The groups of a weight of a BERT's model, by rules of the test's own."""
-    for prefix in ("backbone.", "bert."):
-        if name.startswith(prefix):
-            inner = name.removeprefix(prefix)
-            break
-    else:
-        return ["all", "head"]
-    if inner.startswith("encoder.layer."):
-        number, _, inside = inner.removeprefix("encoder.layer.").partition(".")
-        return [
-            "all",
-            f"layer {int(number) + 1}",
-            next(COMPONENTS[key] for key in COMPONENTS if inside.startswith(key)),
-        ]
-    return ["all", next(OUTSIDE[key] for key in OUTSIDE if inner.startswith(key))]
-
-
-def expected_angles(origin: dict, first: dict, second: dict) -> dict[tuple[str, str], float]:
-    """By group and measure, from the differences of all parameters in one long vector of float64."""
-    differences: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
-    parameters = {name: weight for name, weight in origin.items() if weight.dtype == np.float32}
-    for name, start in parameters.items():
-        pair = tuple((side[name].astype(np.float64) - start).ravel() for side in (first, second))
-        for group in groups_of(name):
-            differences.setdefault(group, []).append(pair)
-    found = {}
-    for group, pairs in differences.items():
-        one, other = (np.concatenate(side) for side in zip(*pairs, strict=True))
-        if not one.any() or not other.any():
-            continue
-        norms = np.linalg.norm(one), np.linalg.norm(other)
-        found |= {(group, "norm to first"): norms[0], (group, "norm to second"): norms[1]}
-        found[group, "norm ratio"] = norms[0] / norms[1]
-        found[group, "angle"] = np.degrees(np.arccos(one @ other / (norms[0] * norms[1])))
-    return found
-
 
 @pytest.mark.parametrize("names", [("pos a", "pos b", "pos c"), ("mlm c", "mlm a", "mlm b")])
 def test_angles_are_those_of_plain_vectors(between, names):
@@ -248,20 +172,6 @@ def test_angles_are_those_of_plain_vectors(between, names):
         assert row.layer == (int(row.part.split()[1]) if row.part.startswith("layer ") else None)
         assert row.dataset is None and row.path == " > ".join("+".join(languages_of(name)) for name in names)
         assert row.unit == ("degrees" if row.measure == "angle" else "")
-
-
-def test_what_is_frozen_has_no_angle(encoder_folder, tmp_path):
-    names = ["pos a", "pos b", "pos c"]
-    study = {
-        "name": "frozen", "encoders": [str(encoder_folder)], "schedules": ["freeze:1"], "seeds": [0],
-        "tasks": {name: trained(name) for name in names}, "measures": [angle(*names)],
-    }  # fmt: skip
-    plan, store = compile_study(validate(Study, study, "test")), Store(tmp_path / "store")
-    [step] = [step for step in plan.steps.values() if isinstance(step, Angle)]
-    complete([*step.inputs, step], store)
-    groups = {row.part for row in store.rows(step.key)}
-    assert {"all", "layer 2", "head", "attention"} <= groups
-    assert not groups & {"layer 1", "word-embeddings", "positions"}
 
 
 # Runs that are cut short
@@ -387,28 +297,3 @@ def test_models_of_other_entities_are_not_combined(between, tmp_path, kind):
     store.prepare()
     event = execute(step, store)
     assert isinstance(event, Failed) and "models of different entity types cannot be combined" in event.message
-
-
-def test_the_pooler_of_a_familys_own_head_is_a_part_of_the_head(encoder_folder):
-    """It stood with the encoder, since it is inside of the backbone there; results of then have other keys."""
-    model = task_model(load_encoder(encoder_folder), Design("inference", head="family"))
-    encoder, head = (set(_names(model, part)) for part in ("encoder", "head"))
-    whole = {name for name, _ in model.module.named_parameters()}
-    assert encoder | head == whole and not encoder & head
-    of_pooler = {name for name in whole if "pooler" in name}
-    assert of_pooler and of_pooler < head
-    groups = _groups(model, load_encoder(encoder_folder))
-    assert set(groups[Group("head")]) == head
-
-
-@pytest.mark.parametrize(("head", "part", "edition"), [("family", "head", 2), ("family", "all", 1), (None, "head", 1)])
-def test_lines_of_what_counted_otherwise_have_keys_of_their_own(encoder_folder, head, part, edition):
-    tasks = {f"inference {one}": trained(f"inference {one}") | ({"head": head} if head else {}) for one in "abc"}
-    names = list(tasks)
-    study = {
-        "name": "test", "encoders": [str(encoder_folder)], "tasks": tasks, "seeds": [0],
-        "measures": [interpolation(*names[:2], part=part, alphas=[0, 1]), angle(*names)],
-    }  # fmt: skip
-    steps = compile_study(validate(Study, study, "test")).steps.values()
-    assert [step.edition for step in steps if isinstance(step, Surface)] == [edition]
-    assert [step.edition for step in steps if isinstance(step, Angle)] == [2 if head else 1]

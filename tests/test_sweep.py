@@ -1,25 +1,21 @@
 """The sweep over frozen layers, as the report shows it."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from scipy.stats import spearmanr, ttest_rel
 
-from babelscope.core.inference import best_of, effect
 from babelscope.core.row import Row
 from babelscope.report.figures import Chart
 from babelscope.report.model import Report
 from babelscope.report.sections.freezing import sweep_findings
-from babelscope.report.sections.freezing.best import over_least
 from babelscope.report.sections.freezing.dropout import frozen_dropout, paired
 from babelscope.report.sections.freezing.figures import sweep_figures
 from babelscope.report.sections.freezing.likeness import likeness_table, likenesses
 from babelscope.report.sections.freezing.sweeps import frozen_layers, sweeps
 from babelscope.tuning.schedule import Schedule, parse_schedule
-from slowly import judged
+from frozen_layers import declared, score
 
 RETRIEVED = {"qab": [0.5, 0.9, 0.7, 0.8], "qac": [0.1, 0.2, 0.3, 0.4]}
 SCORED = {
@@ -27,13 +23,6 @@ SCORED = {
     "qab": [0.6, 0.7, 0.9, 0.8, 0.5],
     "qac": [0.1, 0.2, 0.3, 0.4, 0.5],
 }
-
-
-def score(language: str, frozen: int, value: float, seed: int, task: str = "pos") -> Row:
-    return Row(
-        "accuracy", value, "share", kind="score", encoder="e", schedule=f"freeze:{frozen}", task=task,
-        train_languages="qaa", language=language, split="test", seed=seed,
-    )  # fmt: skip
 
 
 def report(columns: int = 5) -> Report:
@@ -49,12 +38,6 @@ def report(columns: int = 5) -> Report:
         for layer, value in enumerate(values)
     ]
     return declared(rows)
-
-
-def declared(rows: list[Row]) -> Report:
-    """The report of a study that declares to freeze N layers, for many N."""
-    schedules = [parse_schedule(f"freeze:{n}") for n in range(-1, 6)]
-    return Report("title", "question", rows, schedules={one.name: one for one in schedules})
 
 
 def charts(made: Report) -> dict[str, Chart]:
@@ -179,92 +162,6 @@ def test_two_points_make_no_correlation() -> None:
     }
 
 
-def swept(
-    gains: dict[int, float], seeds: int, languages: Sequence[str] = ("qab", "qac"), spread: float = 0.01
-) -> Report:
-    """Of a sweep whose scores rise by that much with so many layers frozen."""
-    draw = np.random.default_rng(5)
-    rows = [
-        score(language, frozen, 0.6 + gain + draw.normal(0, spread), seed)
-        for language in ("qaa", *languages) for frozen, gain in ({-1: 0.0} | gains).items() for seed in range(seeds)
-    ]  # fmt: skip
-    return declared(rows)
-
-
-def tables_of(made: Report) -> dict[int, list[list[float]]]:
-    """By number of frozen layers, seeds and places: the gain over nothing frozen."""
-    values = {(row.language, row.schedule, row.seed): row.value for row in made.rows}
-    languages = sorted({language for language, _, _ in values} - {"qaa"})
-    numbers = sorted({int(schedule.partition(":")[2]) for _, schedule, _ in values})
-    seeds = sorted({seed for _, _, seed in values})
-    return {
-        n: [
-            [values[code, f"freeze:{n}", seed] - values[code, "freeze:-1", seed] for code in languages]
-            for seed in seeds
-        ]
-        for n in numbers[1:]
-    }
-
-
-@pytest.mark.parametrize("languages", [("qab", "qac"), ("qab", "qac", "qad", "qae")])
-def test_the_best_of_several_is_corrected_for_having_been_chosen(languages: Sequence[str]) -> None:
-    """Its p is larger than it would be alone, and no larger than of as many that have nothing in common."""
-    made = swept({0: 0.005, 1: 0.02, 2: 0.01, 3: 0.0}, 5, languages)
-    (sweep,) = sweeps(made)
-    (said,) = sweep_findings(made)
-    assert "best on average with one layer frozen" in said and "being the best of 4 (p = " in said
-    found = best_of(over_least(sweep.foreign, sweep.numbers))[1]
-    table = np.array(tables_of(made)[1])
-    alone = judged(table if len(languages) > 2 else table.mean(axis=1)).p
-    assert f"(p = {found:.3f})" in said
-    assert alone * 1.2 < found <= 4 * alone + 0.005, "of 20,000 draws the third digit is known"
-
-
-def test_of_no_difference_the_best_seldom_shows() -> None:
-    """The best of five that are all alike, as scores vary by seed: without correction one in six."""
-    draw, found, alone = np.random.default_rng(6), 0, 0
-    for _ in range(150):
-        scores = draw.normal(0.6, 0.01, (6, 6))
-        tables = [scores[:, n, None] - scores[:, 0, None] for n in range(1, 6)]
-        best = max(range(5), key=lambda n: abs(tables[n].mean()))
-        found += best_of(tables, draws=2000)[best] < 0.05
-        alone += effect(tables[best]).p < 0.05
-    assert found <= 150 * 0.09 < alone
-
-
-@pytest.mark.parametrize(
-    ("made", "said"),
-    [
-        (swept({0: 0.0, 1: 0.1}, 4), ": shows, being the best of 2 (p < 0.001)"),
-        (swept({0: -0.1, 1: 0.02}, 4, spread=0.05), ": does not show, being the best of 2 (p = "),
-        (swept({0: 0.0, 1: 0.1}, 2), ": not enough seeds to say."),
-        (swept({0: 0.0, 1: 0.1}, 4, spread=0.0), ": cannot be said: nothing varies."),
-    ],
-)
-def test_whether_the_best_is_more_than_chance_is_said(made: Report, said: str) -> None:
-    (sentence,) = sweep_findings(made)
-    assert f"That this is better than with nothing frozen{said}" in sentence
-
-
-def test_seeds_of_two_numbers_that_never_meet_say_nothing_yet() -> None:
-    rows = [row for row in swept({0: 0.0, 1: 0.1}, 4).rows if (row.seed < 2) == (row.schedule == "freeze:-1")]
-    (sentence,) = sweep_findings(declared(rows))
-    assert "That this is better than with nothing frozen: cannot be said yet." in sentence
-
-
-def test_a_language_counts_once_however_many_data_sets_it_has() -> None:
-    """As it does wherever languages stand for others."""
-    made = swept({0: 0.005, 1: 0.02}, 4, ("qab", "qac", "qad"))
-    named = [row.labelled(dataset="one") for row in made.rows]
-    twice = [row.labelled(dataset="two", value=row.value + 0.001 * row.seed) for row in named if row.language == "qab"]
-    whole = [row.labelled(value=row.value + 0.0005 * row.seed) if row.language == "qab" else row for row in named]
-    (several,), (once,) = sweeps(declared([*named, *twice])), sweeps(declared(whole))
-    for found, expected in zip(
-        over_least(several.foreign, [-1, 0, 1]), over_least(once.foreign, [-1, 0, 1]), strict=True
-    ):
-        assert found == pytest.approx(expected)
-
-
 def test_one_task_trained_on_two_sources_is_two_sweeps() -> None:
     """Of .9 and .5 never .7."""
     rows = [
@@ -364,12 +261,3 @@ def test_retrieval_from_two_data_sets_is_correlated_apart_and_the_language_count
         assert values == pytest.approx({"qab": first, "qac · one": 1, "qac · two": -1})
         mean = found.interval
         assert mean is not None and mean.n == 2 and mean.mean == pytest.approx(first / 2)
-
-
-def test_an_unfinished_sweep_is_compared_at_the_seeds_that_all_numbers_have() -> None:
-    """One number lacks a seed, and another kept no sentences: nothing is mixed, and the page does not fail."""
-    rows = [row for row in swept({0: 0.005, 1: 0.02, 2: 0.01}, 5).rows if (row.schedule, row.seed) != ("freeze:2", 4)]
-    (sentence,) = sweep_findings(declared(rows))
-    (sweep,) = sweeps(declared(rows))
-    assert [len(table) for table in over_least(sweep.foreign, sweep.numbers)] == [4, 4, 4]
-    assert "being the best of 3" in sentence

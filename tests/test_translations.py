@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import os
 import re
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -16,7 +14,6 @@ from hypothesis import strategies as st
 from babelscope.core.errors import DataError, InputError
 from babelscope.corpora import translations
 from babelscope.corpora.codes import same_language
-from babelscope.corpora.given_pairs import given_pairs
 from babelscope.corpora.parallel import (
     Kept,
     NamedPairs,
@@ -27,16 +24,7 @@ from babelscope.corpora.parallel import (
     joined,
 )
 from babelscope.corpora.translations import COLLECTIONS, translation_files
-
-TMX = """<?xml version="1.0" encoding="utf-8"?>
-<!DOCTYPE tmx SYSTEM "tmx14.dtd">
-<tmx version="1.4"><header srclang="en-US" adminlang="en" datatype="plaintext" segtype="sentence"/><body>
-<tu><prop type="x">1</prop><tuv xml:lang="en-US"><seg>The <bpt i="1">&lt;b&gt;</bpt>cat<ept i="1">&lt;/b&gt;</ept> &amp;
-   a <hi type="x">dog</hi>.</seg></tuv><tuv xml:lang="DE"><seg>Die Katze.</seg></tuv></tu>
-<tu><tuv xml:lang="en-US"><seg>Only English.</seg></tuv></tu>
-<tu><tuv lang="de-AT"><seg>Ja.</seg></tuv><tuv lang="fr"><seg>Oui.</seg></tuv><tuv lang="en"><seg>Yes.</seg></tuv></tu>
-</body></tmx>
-"""
+from translation_files import TMX, own, write
 
 
 @pytest.fixture
@@ -44,17 +32,6 @@ def data(tmp_path, monkeypatch):
     """An empty data folder."""
     monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
     return tmp_path
-
-
-def write(path: Path, text: str, packed: bool = True) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    content = text.encode()
-    path.write_bytes(gzip.compress(content) if packed else content)
-    return path
-
-
-def own(folder: Path, kind: str, text: str) -> str:
-    return f"{kind}:de:{write(folder / f'own.{kind}', text, packed=False)}"
 
 
 def ntrex(folder: Path, code: str = "deu", german: str = "Eins\nZwei\nDrei\nVier\n") -> None:
@@ -221,78 +198,6 @@ def test_files_in_the_data_folder_are_the_public_ones(name):
         assert hashlib.sha256(translation.encode()).hexdigest() == row.sha256
 
 
-# Files of one's own
-
-
-def test_a_table_of_ones_own(tmp_path):
-    name = own(tmp_path, "tsv", "One \t Eins\nTwo\t\n\nOne\tEins\n\tDrei\nThree\tDrei\n")
-    pairs = find_named_pairs(name)
-    assert pairs.kept() == Kept([("One", "Eins"), ("Three", "Drei")], empty=3, repeated=1)
-    assert str(pairs.kept()) == "2 pairs; left out: 3 without text on a side, 1 repeated"
-    assert (pairs.collection, pairs.language) == (None, "de")
-    assert find_named_pairs(f"{name}:lines-2-6").read() == [("One", "Eins"), ("Three", "Drei")]
-    with pytest.raises(DataError, match=r"own\.tsv:2: 2 tabs in the line"):
-        find_named_pairs(own(tmp_path, "tsv", "One\tEins\nTwo\tZwei\tCC BY\n"))
-    with pytest.raises(InputError, match="has no pair with text on both sides"):
-        find_named_pairs(own(tmp_path, "tsv", "One\t\n"))
-    with pytest.raises(InputError, match=r"there is no file .*nowhere\.tsv"):
-        find_named_pairs("tsv:de:nowhere.tsv")
-
-
-def test_units_of_tmx(tmp_path):
-    name = own(tmp_path, "tmx", TMX)
-    assert find_named_pairs(name).kept() == Kept([("The cat & a dog.", "Die Katze."), ("Yes.", "Ja.")], 1, 0)
-    assert find_named_pairs(f"{name}:lines-3-3").read() == [("Yes.", "Ja.")]
-    packed = write(tmp_path / "own.tmx.gz", TMX)
-    assert find_named_pairs(f"tmx:fr:{packed}").read() == [("Yes.", "Oui.")]
-    with pytest.raises(DataError, match="no unit has text in both en-US and it; its languages are DE, de-AT, en, "):
-        find_named_pairs(f"tmx:it:{packed}")
-    german = own(tmp_path, "tmx", TMX.replace('srclang="en-US"', 'srclang="fr"'))
-    assert find_named_pairs(german).read() == [("Oui.", "Ja.")]
-    with pytest.raises(DataError, match="translated from en; name another language"):
-        find_named_pairs(f"tmx:en:{packed}")
-    two = '<tuv lang="zh-CN"><seg>simplified</seg></tuv><tuv lang="zh-TW"><seg>traditional</seg></tuv>'
-    scripts = write(tmp_path / "scripts.tmx", TMX.replace('<tuv lang="fr"><seg>Oui.</seg></tuv>', two))
-    assert find_named_pairs(f"tmx:zh-TW:{scripts}").read() == [("Yes.", "traditional")]
-    with pytest.raises(InputError, match="'zh' can be zh-CN, zh-TW there; name one of them"):
-        find_named_pairs(f"tmx:zh:{scripts}")
-    every = own(tmp_path, "tmx", TMX.replace('srclang="en-US"', 'srclang="*all*"'))
-    assert len(find_named_pairs(every).read()) == 2
-    with pytest.raises(DataError, match=r"in both en and it; .* names no one srclang, so that English is the source"):
-        find_named_pairs(every.replace("tmx:de:", "tmx:it:"))
-
-
-def test_a_unit_of_tmx_has_one_segment_a_language(tmp_path):
-    twice = own(
-        tmp_path, "tmx", TMX.replace("<seg>Ja.</seg></tuv>", '<seg>Ja.</seg></tuv><tuv lang="de-AT"><seg/></tuv>')
-    )
-    with pytest.raises(DataError, match=r"a unit has two segments in de-AT, 'Ja\.' and '': keep one"):
-        find_named_pairs(twice)
-    assert find_named_pairs(twice.replace("tmx:de:", "tmx:fr:")).read() == [("Yes.", "Oui.")]
-
-
-def test_xml_that_is_malformed_or_names_what_is_outside_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"own\.tmx:5: no TMX: mismatched tag"):
-        find_named_pairs(own(tmp_path, "tmx", TMX.replace("</hi>", "</ho>")))
-    damaged = write(tmp_path / "damaged.tmx", TMX * 20)
-    damaged.write_bytes(damaged.read_bytes()[:-20])
-    with pytest.raises(DataError, match=r"damaged\.tmx: the gzip data is damaged"):
-        find_named_pairs(f"tmx:de:{damaged}")
-    with pytest.raises(DataError, match=r"own\.tmx: cannot be read: unknown encoding"):
-        find_named_pairs(own(tmp_path, "tmx", TMX.replace("utf-8", "klingon")))
-    secret = write(tmp_path / "secret.txt", "secret", packed=False)
-    doctype = f'<!DOCTYPE tmx [<!ENTITY outside SYSTEM "{secret.as_uri()}">]>'
-    outside = TMX.replace('<!DOCTYPE tmx SYSTEM "tmx14.dtd">', doctype).replace("Yes.", "Yes &outside;.")
-    with pytest.raises(DataError, match=r"own\.tmx:7: no TMX: undefined entity"):
-        find_named_pairs(own(tmp_path, "tmx", outside))
-    names = "abcdefghij"
-    laughs = "".join(f'<!ENTITY {after} "{f"&{before};" * 10}">' for before, after in pairwise(names))
-    doctype = f'<!DOCTYPE tmx [<!ENTITY a "{"ha" * 50}">{laughs}]>'
-    bomb = TMX.replace('<!DOCTYPE tmx SYSTEM "tmx14.dtd">', doctype).replace("Yes.", "&j;")
-    with pytest.raises(DataError, match="no TMX: limit on input amplification"):
-        find_named_pairs(own(tmp_path, "tmx", bomb))
-
-
 # What is kept
 
 
@@ -333,27 +238,6 @@ def test_a_step_gets_back_the_value_that_it_was_declared_with(data):
     assert NamedPairs.model_validate_json(pairs.model_dump_json()) == pairs
 
 
-def test_what_a_person_gives_is_a_table_two_files_or_a_name(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    table = write(tmp_path / "one, two.tsv", "ein Hund\tun cane\n", packed=False)
-    lines = {name: write(tmp_path / f"{name}.txt", f"{name}\n", packed=False) for name in ("hund", "cane")}
-    for typed, name in (
-        ("one, two.tsv", f"tsv:it:{table}"), (str(table), f"tsv:it:{table}"), (f"tsv:ita:{table}", f"tsv:ita:{table}"),
-    ):  # fmt: skip
-        text = given_pairs(typed, "it", "de")
-        assert (text.name, text.source, text.read()) == (name, None, [("ein Hund", "un cane")])
-    text = given_pairs("hund.txt,cane.txt", "it", "de")
-    assert text.names == (f"text:de:{lines['hund']}", f"text:it:{lines['cane']}")
-    assert (text.source, text.language, text.read()) == ("de", "it", [("hund", "cane")])
-    assert given_pairs("hund.txt,cane.txt", "it").source == "en"
-    with pytest.raises(InputError, match=r"tsv:de:.*: the translations are in de, but .* given for is it; give"):
-        given_pairs(f"tsv:de:{table}", "it")
-    with pytest.raises(InputError, match=r"'ntrx:it' is no text in two languages \(did you mean ntrex\?\)"):
-        given_pairs("ntrx:it", "it")
-    with pytest.raises(InputError, match=r"text:en:.*nowhere"):
-        given_pairs("nowhere.txt,cane.txt", "it")
-
-
 def test_what_is_known_to_be_from_another_language_is_refused(data, tmp_path):
     """An encoder would read English as if it were German; a table and two files do not say what they are from."""
     ntrex(data)
@@ -370,16 +254,3 @@ def test_what_is_known_to_be_from_another_language_is_refused(data, tmp_path):
     with pytest.raises(InputError, match="sentences in fr, but those that are to be read are in en"):
         check_source(find_named_pairs(f"tmx:de:{tmp_path / 'french.tmx'}"), "en")
     check_source(find_named_pairs(f"tsv:en:{tmp_path / 'pairs.tsv'}"), "de")
-
-
-def test_of_commas_in_names_the_one_between_two_files_counts(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in ("a", "b,c", "a,b", "d,e"):
-        write(tmp_path / name, f"{name}\n", packed=False)
-    assert given_pairs("a,b,d,e", "it").read() == [("a,b", "d,e")]
-    assert given_pairs("d,e,b,c", "it").read() == [("d,e", "b,c")]
-    write(tmp_path / "c", "c\n", packed=False)
-    with pytest.raises(InputError, match=r"^a,b,c: this can be a and b,c; or a,b and c\. Rename a file"):
-        given_pairs("a,b,c", "it")
-    with pytest.raises(InputError, match=r"text:en:.*/x: there is no file"):
-        given_pairs("x,y,z", "it")

@@ -1,4 +1,4 @@
-"""Text in other letters, and files of it: what is changed, what stays, and what can be put back."""
+"""Text in other letters: what is changed, what stays, and what can be read back."""
 
 from __future__ import annotations
 
@@ -15,14 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from babelscope.core.errors import DataError, InputError
+from babelscope.core.errors import InputError
 from babelscope.core.hashing import digest
-from babelscope.core.patterns import check_pattern
-from babelscope.corpora.conllu import read_conllu
-from babelscope.corpora.rewriting import restore, rewrite
 from babelscope.corpora.scripts import script_of_letter, script_shares
 from babelscope.corpora.transliteration import (
-    LONGEST,
     TABLES,
     Rule,
     by_rules,
@@ -33,7 +29,6 @@ from babelscope.corpora.transliteration import (
     written_in_kana,
 )
 from babelscope.world import FAMILY, World
-from command_line import within
 
 FOLDER = Path(__file__).parent.parent / "src" / "babelscope" / "corpora" / "transliterations"
 SCRIPTS = {
@@ -60,16 +55,6 @@ ALPHABETS = {
     "cyrillic": "абвгдеёжзийклмнопрстуфхцчшщъыьэюяөүһ",
 }
 """The letters of each language; of Mari those of Meadow and Hill Mari, of Cyrillic of Russian, Erzya and Buryat."""
-CONLLU = """# sent_id = 1
-# text = Щука|Юля не.
-1-2\tЩука|Юля\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
-1\tЩука\tщука\tNOUN\t_\tCase=Nom\t0\troot\t_\t_
-2\tЮля|\tЮля\tPROPN\t_\t_\t1\tflat\t_\tA=B
-3\tне\tне\tPART\t_\t_\t1\tadvmod\t_\t_
-3.1\tъ\t_\t_\t_\t_\t_\t_\t_\t_
-4\t.\t.\tPUNCT\t_\t_\t1\tpunct\t_\t_
-
-"""
 
 
 @pytest.mark.parametrize(
@@ -271,191 +256,3 @@ def test_what_there_is_not_is_refused_with_what_there_is(by):
     with pytest.raises(InputError) as caught:
         transliteration(by)
     assert "buckwalter" in caught.value.advice
-
-
-def test_a_context_is_tried_in_no_more_ways_than_a_text_takes_seconds_for():
-    """Thirty times `a?` matches in 2**30 ways; a context that is allowed is quick on a line that it hardly fits."""
-    for context in (r"\w*!", "(?=a{0,9}b)", "(ab|c){0,8}x", ".*q"):
-        check_pattern(context, LONGEST)
-        with within(10):
-            by_rules([Rule("a", "b", "", context)])("a" * 5000)
-    for context in ("a?" * 30 + "a" * 30, "(a*)*", "(a|aa)+$", "(.*a){20}"):
-        with pytest.raises(ValueError, match="leave out repetitions"):
-            check_pattern(context, LONGEST)
-
-
-@pytest.mark.parametrize(
-    ("by", "problem"),
-    [
-        (f"greek+permute:{'9' * 5000}", "only permute:SEED can follow, a whole number"),
-        ("greek+permute:\u0663", "only permute:SEED can follow"),
-        ("table:a\0b", "holds a NUL"),
-        ("table:\ud800", "not UTF-8"),
-        ("table:/dev/zero", "it is no file, but a pipe, a device"),
-        ("icu:\0", "."),
-        ("", "no such transliteration"),
-    ],
-)
-def test_a_name_that_no_transliteration_has_is_refused_in_words(by, problem):
-    with within(5), pytest.raises(InputError, match=problem):
-        rules_digest(by)
-
-
-@pytest.mark.parametrize(("text", "line", "problem"), [
-    ("a\tb\nc\n", 2, "1 columns"), ("a\tb\t(\t\n", 1, "not a regular expression"), ("# none\n", None, "no rule"),
-    ("\tb\n", 1, "2 columns"), ("a\tb\tc\td\te\n", 1, "5 columns"), ("a\tb\t\t(?P<x>y)\n", 1, "names a group"),
-    ("a\tb\t\t(a+)+$\n", 1, "in more than 100,000 ways"), ("a\tb\t\t(a|a)*\n" * 9, 1, "in more than 100,000 ways"),
-    ("a\tb\n" * 10_001, 10_001, "more than 10,000 rules"), ("a\tb\t" + "(" * 9000, 1, "nested too deep"),
-])  # fmt: skip
-def test_a_table_at_fault_is_refused_with_its_line(tmp_path, text, line, problem):
-    file = tmp_path / "own.tsv"
-    file.write_text(text, encoding="utf-8")
-    with pytest.raises(DataError, match=problem) as caught:
-        transliteration(f"table:{file}")
-    assert caught.value.line == line
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("a\tb\nc\td\na\te\n", 3),
-        ("a\tb\na\te\t^\n", 2),
-        ("a\tb\t\tx\na\tc\na\td\t\tx\n", 3),
-        ("\u00e9\ta\ne\u0301\tb\n", 2),
-    ],
-)
-def test_a_rule_that_never_applies_is_refused(tmp_path, text, line):
-    """Who has written it believes that it does."""
-    file = tmp_path / "own.tsv"
-    file.write_text(text, encoding="utf-8")
-    with pytest.raises(DataError, match=r"never applies: line [12] is for") as caught:
-        transliteration(f"table:{file}")
-    assert caught.value.line == line
-
-
-def test_rules_for_the_same_letters_may_differ_in_what_is_beside_them(tmp_path):
-    (tmp_path / "own.tsv").write_text("a\tb\t\tx\na\tc\tx\na\td\n", encoding="utf-8")
-    assert transliteration(f"table:{tmp_path / 'own.tsv'}")("ax xa a") == "bx xc d"
-
-
-def test_a_table_of_ones_own(tmp_path):
-    file = tmp_path / "own.tsv"
-    file.write_text("# my letters\nx\tks\nxh\th\n", encoding="utf-8")
-    assert transliteration(f"table:{file}")("Xaxha") == "Ksaha"
-
-
-# Files
-
-
-def test_conllu_keeps_its_annotation_and_can_be_put_back(tmp_path):
-    source, latin, back = (tmp_path / name for name in ("a.conllu", "b.conllu", "c.conllu"))
-    source.write_text(CONLLU, encoding="utf-8")
-    assert rewrite(source, latin, transliteration("cyrillic")) == 4
-    before, after = read_conllu(source), read_conllu(latin)
-    assert after[0].forms == ["Shchuka", "Yulya|", "ne", "."] and after[0].multiwords[0].form == "Shchuka|Yulya"
-    for one, other in zip(CONLLU.splitlines()[2:-1], latin.read_text().splitlines()[2:-1], strict=True):
-        own, changed = one.split("\t"), other.split("\t")
-        assert own[0] == changed[0] and own[2:9] == changed[2:9] and changed[9].startswith(own[9].strip("_"))
-    assert restore(latin, back) == 4
-    assert back.read_text(encoding="utf-8") == CONLLU and read_conllu(back) == before
-    with pytest.raises(DataError, match=r"orig_text is kept for text that was changed: .* restore it first"):
-        rewrite(latin, tmp_path / "d.conllu", transliteration("cyrillic"))
-    lines = latin.read_text(encoding="utf-8").splitlines(keepends=True)
-    latin.write_text("".join(line for line in lines if not line.startswith("# orig_text")), encoding="utf-8")
-    with pytest.raises(DataError, match=r"OrigForm already: .* restore it first"):
-        rewrite(latin, tmp_path / "d.conllu", transliteration("cyrillic"))
-    assert not (tmp_path / "d.conllu").exists()
-
-
-def test_what_a_sentence_and_its_words_become_by_rules_with_contexts_may_differ(tmp_path):
-    text = "# text = газета «Ъ»\n1\tгазета\t_\tX\t_\t_\t0\troot\t_\t_\n" + "".join(
-        f"{number}\t{form}\t_\tX\t_\t_\t1\tdep\t_\tSpaceAfter=No\n" for number, form in ((2, "«"), (3, "Ъ"), (4, "»"))
-    )
-    (tmp_path / "a.conllu").write_text(text + "\n", encoding="utf-8")
-    rewrite(tmp_path / "a.conllu", tmp_path / "b.conllu", transliteration("cyrillic"))
-    assert read_conllu(tmp_path / "b.conllu")[0].forms == ["gazeta", "«", "Ъ", "»"]
-    restore(tmp_path / "b.conllu", tmp_path / "c.conllu")
-    (tmp_path / "b.txt").write_text("two words\n")
-    with pytest.raises(InputError, match=r"b.txt: only CoNLL-U, in a file named .conllu, keeps what was there before"):
-        restore(tmp_path / "b.txt", tmp_path / "d.txt")
-    assert (tmp_path / "c.conllu").read_text(encoding="utf-8") == text + "\n"
-
-
-@pytest.mark.parametrize("comment", ["# text=и", "#text = и", "#\ttext\t=и"])
-def test_the_text_is_known_as_the_reader_knows_it(tmp_path, comment):
-    content = f"{comment}\n# text_en = text = a\n1\tи\t_\tX\t_\t_\t0\troot\t_\t_\n\n"
-    a, b, c = (tmp_path / f"{name}.conllu" for name in "abc")
-    a.write_text(content, encoding="utf-8")
-    rewrite(a, b, transliteration("cyrillic"))
-    assert (read_conllu(a)[0].text, read_conllu(b)[0].text, read_conllu(b)[0].forms) == ("и", None, ["i"])
-    with pytest.raises(DataError, match="orig_text is kept for text that was changed"):
-        rewrite(b, tmp_path / "d.conllu", transliteration("cyrillic"))
-    restore(b, c)
-    assert c.read_text(encoding="utf-8") == content
-
-
-@given(
-    form=st.text(st.characters(blacklist_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1),
-    misc=st.sampled_from(["_", "A=B", "SpaceAfter=No|C=D"]),
-)
-def test_any_form_is_put_back(tmp_path_factory, form, misc):
-    folder = tmp_path_factory.mktemp("forms")
-    line = f"1\t{form}\t_\tX\t_\t_\t0\troot\t_\t{misc}\n\n"
-    (folder / "a.conllu").write_bytes(line.encode())
-    rewrite(folder / "a.conllu", folder / "b.conllu", lambda text: f"{text}|x\\")
-    restore(folder / "b.conllu", folder / "c.conllu")
-    assert (folder / "c.conllu").read_bytes() == line.encode()
-
-
-def test_plain_text_is_changed_line_by_line(tmp_path):
-    (tmp_path / "a.txt").write_text("Щука\n\n# text = и\nplain\n", encoding="utf-8")
-    changed = rewrite(tmp_path / "a.txt", tmp_path / "b.txt", transliteration("cyrillic"))
-    assert changed == 2, "a line that begins with # is a line of text"
-    assert (tmp_path / "b.txt").read_text() == "Shchuka\n\n# text = i\nplain\n"
-
-
-def test_nothing_is_overwritten_and_faults_have_their_line(tmp_path):
-    (tmp_path / "a.conllu").write_text("1\tx\n", encoding="utf-8")
-    with pytest.raises(DataError, match="2 columns") as caught:
-        rewrite(tmp_path / "a.conllu", tmp_path / "b.conllu", str.upper)
-    assert caught.value.line == 1 and not (tmp_path / "b.conllu").exists()
-    with pytest.raises(InputError, match="already there"):
-        rewrite(tmp_path / "a.conllu", tmp_path / "a.conllu", str.upper)
-    with pytest.raises(InputError, match="cannot be written"):
-        rewrite(Path(__file__), tmp_path / "a.conllu" / "b.txt", str.upper)
-
-
-@pytest.mark.parametrize(
-    ("text", "script"),
-    [
-        ("Щука", "Cyrl"),
-        ("日本", "Hani"),
-        ("ئۇيغۇر a", "Arab"),
-        ("12 .", None),
-        ("", None),
-        ("ქართული", "Geor"),
-        ("한국", "Hang"),
-        ("ᐃᓄᒃᑎᑐᑦ ᐊᒻᒪ web", "Cans"),
-        ("𞤆𞤵𞤤𞤢𞤪", "Adlm"),
-        ("ꯃꯤꯇꯩ", "Mtei"),
-        ("ꆈꌠ", "Yiii"),
-        ("ꦗꦮ", "Java"),
-        ("ᮞᮥᮔ᮪ᮓ", "Sund"),
-        ("𑄌𑄋𑄴𑄟𑄳𑄦", "Cakm"),
-        ("ᜆᜄᜎᜓᜄ᜔", "Tglg"),
-        ("ꠍꠤꠟꠐꠤ", "Sylo"),
-        ("ꤊꤢ", "Kali"),
-        ("𐴌𐴟", "Rohg"),
-        ("ꕙꔤ ok", "Zzzz"),
-        ("ʻʻʻ", None),
-        ("ｆｕｌｌ", "Latn"),
-        ("人々々", "Hani"),
-    ],
-)
-def test_the_script_of_most_letters_comes_first(text, script):
-    assert next(iter(script_shares(text)), None) == script
-
-
-def test_shares_of_scripts_are_of_letters():
-    assert script_shares("ab Щ. 9") == {"Latn": pytest.approx(2 / 3), "Cyrl": pytest.approx(1 / 3)}
-    assert script_shares("ꕙꔤꕙ a") == {"Zzzz": 0.75, "Latn": 0.25}
