@@ -20,7 +20,7 @@ from babelscope.core.row import Row
 from babelscope.engine.sharing.archive import unpacked
 from babelscope.engine.store import Store
 from babelscope.face.bundle import encoders_of, reproduce
-from command_line import babelscope
+from command_line import babelscope, declaration, transfer, write_study
 from computed_study import computed, small_study
 
 pytestmark = pytest.mark.usefixtures("in_process")
@@ -80,6 +80,22 @@ def test_numbers_that_are_apart_are_said(
     for key, apart in differing.items():
         assert isinstance(apart.largest, Row) and apart.difference == pytest.approx(2**-4)
         assert any(row.language for row in source.rows(key))
+
+
+def test_speeds_are_not_compared(tmp_path: Path, encoder_folder: Path, name: str) -> None:
+    """Those of peers and of operated encoders, which another run measures anew."""
+    costs = {"measure": "cost", "surgeries": ["drop:last=half"], "peers": [name], "reference": name}
+    declared = declaration(
+        encoder_folder, tasks={"pos": transfer()}, seeds=[0], retrieval=None, surgeries=[None, "drop:last=half"],
+        measures=[costs],
+    )  # fmt: skip
+    study, bundle = write_study(tmp_path / "timed.yaml", declared), tmp_path / "timed.tar.xz"
+    assert babelscope("run", study, "--store", tmp_path / "old", "--jobs", 1).status == 0
+    assert babelscope("bundle", study, "--store", tmp_path / "old", "-o", bundle).status == 0
+    reproduced = reproduce(bundle, Store(tmp_path / "new"), 99, 0, {name: encoder_folder})
+    assert all(apart.is_equal for apart in reproduced.apart.values())
+    compared = {reproduced.steps[key].row_kind for key in reproduced.apart}
+    assert "score" in compared and "cost" not in compared
 
 
 def test_a_sample_is_drawn(bundle: Path, tmp_path: Path, encoder_folder: Path, name: str) -> None:

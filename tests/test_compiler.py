@@ -289,14 +289,11 @@ def test_entity_types_that_leave_nothing_to_find_are_refused(encoder_folder, tmp
 
 
 def test_a_mistyped_encoder_is_one_fault_and_what_is_made_of_it_none(encoder_folder):
-    grown = NATIVE | {"name": "grown", "encoder": "wrold-natural"}
-    del grown["shape"]
+    grown = {key: NATIVE[key] for key in ("texts", "tuning")} | {"name": "grown", "encoder": "wrold-natural"}
     measures = [
         {"measure": "vocabulary", "reference": "grown", "treebanks": ["world:qaa"]},
         {"measure": "cost", "surgeries": ["reinit"], "peers": ["grown"], "reference": "grown"},
     ]
-    surgeries = [
-        {"name": name, "operations": [name], "encoders": ["grown"]} for name in ("reinit", "graft:donor=grown")
-    ]
+    surgeries = [{"name": one, "operations": [one], "encoders": ["grown"]} for one in ("reinit", "graft:donor=grown")]
     (fault,) = faults(encoder_folder, encoders=[grown], measures=measures, surgeries=surgeries)
     assert fault == "encoders.0.encoder: wrold-natural: neither a folder nor shipped (did you mean world-natural?)"
