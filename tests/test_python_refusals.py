@@ -42,7 +42,7 @@ def test_what_cannot_be_loaded_is_refused(tiny, encoder):
         bs.load(built)
     with pytest.raises(bs.errors.InputError, match="needs its tokenizer"):
         bs.load(built.model, name="mine")
-    with pytest.raises(bs.errors.InputError, match="int: give a name, a folder, or a model"):
+    with pytest.raises(bs.errors.InputError, match="load: 3 is not a name, a folder, or a model of transformers"):
         bs.load(3, built.tokenizer, name="mine")
     with pytest.raises(bs.errors.EncoderError, match=r"has a head for a task; give .* its \.base_model"):
         bs.load(BertForTokenClassification(built.model.config), built.tokenizer, name="mine")
@@ -195,3 +195,18 @@ def test_numbers_of_a_language_that_is_brought_in_are_looked_at(name, value):
     """-300 pairs were all but the last 300."""
     with pytest.raises(bs.errors.StudyError, match=rf"bring_in: 1 fault\n  - {name}: "):
         bs.load("world-natural").bring_in("qah", "pairs.tsv", **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("use", "problem"),
+    [
+        (lambda encoder: bs.load(None), "load: None is not a name, a folder, or a model of transformers"),
+        (lambda encoder: bs.load(encoder.build().model, encoder.build().tokenizer, name=3), "needs a name for rows"),
+        (lambda encoder: bs.load("world-natural", store=5), "store=5: give a folder"),
+        (lambda encoder: encoder.build(language=4), "language=4: give the code of a language"),
+        (lambda encoder: encoder.operate("reverse", name=""), r"operate: 1 fault\n  - name: "),
+    ],
+)
+def test_arguments_of_another_kind_are_refused_in_words(use, problem, tmp_path):
+    with pytest.raises(bs.errors.InputError, match=problem):
+        use(bs.load("world-natural", store=tmp_path))

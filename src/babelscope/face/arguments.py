@@ -29,5 +29,7 @@ def reading(encoder: Encoder, language: str | None) -> Encoder:
     """
     from babelscope.encoders.own_vocabulary import check_own
 
+    if not isinstance(language, str | None):
+        raise InputError(f"language={language!r:.100}: give the code of a language, such as 'fo', or None")
     check_own(language, encoder.languages)
     return encoder.reading(language) if language else encoder

@@ -67,7 +67,7 @@ class Encoder:
         given = [parse_operation(text) if isinstance(text, str) else text for text in operations]
         done = (*(self.surgery.operations if self.surgery else ()), *given)
         written = operations[0] if len(done) == 1 and isinstance(operations[0], str) else describe(done)
-        surgery = declare(lambda: Surgery(name=name or written, operations=done), "operate", Surgery)
+        surgery = declare(lambda: Surgery(name=written if name is None else name, operations=done), "operate", Surgery)
         return replace(self, surgery=surgery)
 
     def bring_in(
@@ -261,13 +261,13 @@ def _in_memory(
     from babelscope.encoders.given import given_encoder
     from babelscope.encoders.load import Encoder as LoadedEncoder
 
-    if not name:
+    if not (isinstance(source, LoadedEncoder) or hasattr(source, "config")):
+        raise InputError(f"load: {source!r:.100} is not a name, a folder, or a model of transformers")
+    if not (name and isinstance(name, str)):
         raise InputError("a model in memory needs a name for rows: load(model, tokenizer, name='mine')")
     if isinstance(source, LoadedEncoder):
         named = replace(source, name=name)
         return replace(named, tokenizer=tokenizer, languages={}) if tokenizer else named
-    if not hasattr(source, "config"):
-        raise InputError(f"{type(source).__name__}: give a name, a folder, or a model of transformers")
     if tokenizer is None:
         raise InputError("a model in memory needs its tokenizer: load(model, tokenizer, name='mine')")
     return given_encoder(source, tokenizer, name)

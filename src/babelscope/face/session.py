@@ -42,6 +42,8 @@ def open_store(store: Store | Path | str | None) -> Store:
 
     if isinstance(store, Store):
         return store
+    if not isinstance(store, str | Path | None):
+        raise InputError(f"store={store!r:.100}: give a folder, or an address such as s3://BUCKET/FOLDER")
     return store_at(address_of(str(store or os.environ.get(STORE_VARIABLE) or DEFAULT_STORE)))
 
 

@@ -53,7 +53,11 @@ class OfModel(Step):
     @property
     def model_title(self) -> str:
         """The model in words, for titles."""
-        return self.model.title.removeprefix("tune ") if isinstance(self.model, Tune) else self.labels["encoder"]
+        if isinstance(self.model, Tune):
+            return self.model.title.removeprefix("tune ")
+        told = [self.labels.get("surgery"), f"seed {self.labels['seed']}" if "seed" in self.labels else None]
+        done = ", ".join(filter(None, told))
+        return f"{self.labels['encoder']} ({done})" if done else self.labels["encoder"]
 
     def encoder(self, workspace: Workspace) -> Encoder:
         """The model's encoder, on its device."""
