@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.integrate import quad
@@ -31,6 +31,7 @@ def test_reach_on_a_parabola(drop, start, steepness, downward):
 
 @settings(deadline=None, max_examples=60)
 @given(arrays(float, 6, elements=st.floats(-1, 1)), st.floats(0, 2), st.floats(0.01, 3), st.booleans())
+@example(np.array([0.0, -1, 1, 0, 0, 0]), 0.0005, 0.998, False)
 def test_reach_equals_a_walk_in_small_steps(scores, start, drop, downward):
     """On a coarse, shuffled grid; a walk can only notice a fall a step late."""
     grid, step = np.array([0, 0.3, 0.5, 1.2, 1.6, 2]), 1e-3

@@ -102,7 +102,7 @@ def test_what_a_person_gives_is_a_table_two_files_or_a_name(tmp_path, monkeypatc
     with pytest.raises(InputError, match=r"'ntrx:it' is no text in two languages \(did you mean ntrex\?\)"):
         given_pairs("ntrx:it", "it")
     (tmp_path / "pairs.csv").write_text("Hund,cane\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"pairs.csv: pairs are in a file named .tsv, .* Save a table as tab-separated"):
+    with pytest.raises(InputError, match=r"pairs.csv: pairs are in a file named \.tsv, .* Save a table as tab-"):
         given_pairs("pairs.csv", "it")
     with pytest.raises(InputError, match=r"text:en:.*nowhere"):
         given_pairs("nowhere.txt,cane.txt", "it")

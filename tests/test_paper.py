@@ -268,5 +268,7 @@ def test_an_authors_own_files_are_not_replaced(tmp_path, name):
         write_report(report, own.parent)
     assert [path.name for path in own.parent.iterdir()] == [name] and own.read_text() == "\nof an author"
     own.rename(own.with_name("main.tex"))
-    assert len(write_report(report, own.parent)) == len(write_report(report, own.parent))
+    written = write_report(report, own.parent)
+    assert written and all(path.is_file() for path in written)
+    assert write_report(report, own.parent) == written
     assert own.with_name("main.tex").read_text() == "\nof an author"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from babelscope.core.errors import StepError
 from babelscope.core.row import Row
 from babelscope.core.step import Step
 from babelscope.corpora.alignment.align import align_words
@@ -251,5 +252,5 @@ def test_distances_are_between_words_as_each_encoder_reads_them(steps, store):
 @pytest.mark.parametrize("kind", ["perplexity", "distance"])
 def test_a_corpus_of_several_tokenizers_is_refused(kind, steps, store):
     probes = Probes(**{kind: (corpus("all", "qaa", "qab"),)})
-    with pytest.raises(Exception, match=r"probes of all \(qaa\+qab\): tiny reads qab with a tokenizer of its own"):
+    with pytest.raises(StepError, match=r"probes of all \(qaa\+qab\): tiny reads qab with a tokenizer of its own"):
         computed(Probe(encoder=steps["bilingual"], probes=probes), store)

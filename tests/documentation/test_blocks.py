@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import typer
+from click import NoSuchOption
 from ruamel.yaml import YAML
 
 from babelscope.encoders.places import display_name
@@ -159,6 +160,9 @@ def test_yaml_can_be_read(block):
 
 def test_a_command_that_there_is_not_is_found(monkeypatch, tmp_path):
     """The check of commands fails where it should."""
-    for command, said in (("babelscope runn first-look", "runn"), ("babelscope run first-look --sedes 3", "--sedes")):
-        with pytest.raises(Exception, match=said):
+    for command, error, said in (
+        ("babelscope runn first-look", AssertionError, "runn"),
+        ("babelscope run first-look --sedes 3", NoSuchOption, "--sedes"),
+    ):
+        with pytest.raises(error, match=said):
             test_commands_and_options_exist_and_studies_have_their_parameters("here", command, monkeypatch, tmp_path)
