@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import lzma
 from pathlib import Path
 
+import numpy as np
 import pyarrow
 import pytest
+import torch
 from pyarrow import parquet
+from safetensors.torch import save_file
 
-from babelscope.core.errors import DataError
+from babelscope.core.errors import DataError, EncoderError
 from babelscope.corpora import wikipedia
 from babelscope.corpora.wikipedia import read_wikipedia
+from babelscope.encoders.load import Encoder, save_encoder
+from babelscope.encoders.packed import FORMAT, pack, unpack
 
 SENTENCE = "A short one. "
 
@@ -26,3 +33,18 @@ def test_a_wikipedia_of_one_text_a_thousand_times_is_refused(tmp_path: Path, mon
         read_wikipedia(path, "train")
     parquet.write_table(pyarrow.table({"text": texts[:90]}), path)
     assert len(read_wikipedia(path, "dev")) == 9 * 10
+
+
+def test_texts_of_a_packed_model_that_repeat_themselves_without_end_are_refused(tmp_path: Path):
+    texts = np.frombuffer(lzma.compress(json.dumps({"a.md": "x" * 5_000_000}).encode()), dtype=np.uint8)
+    save_file({"files": torch.from_numpy(texts.copy())}, tmp_path / "packed", {"format": FORMAT})
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(DataError, match=r"packed: damaged \(its texts do not end within 4,194,304 bytes"):
+        unpack(tmp_path / "packed", tmp_path / "folder")
+
+
+def test_a_model_whose_texts_would_not_be_unpacked_is_not_packed(encoder: Encoder, tmp_path: Path):
+    save_encoder(encoder, tmp_path / "model")
+    (tmp_path / "model" / "README.md").write_text("x" * 5_000_000)
+    with pytest.raises(EncoderError, match=r"its texts are 5,\d+,\d+ bytes, of which 4,194,304 would be unpacked; take"):
+        pack(tmp_path / "model", tmp_path / "packed")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -51,7 +50,10 @@ def test_where_the_working_folder_is_gone_it_is_said(tmp_path: Path) -> None:
 def test_where_no_temporary_file_can_be_made_nothing_is_hidden(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", "/nonexistent")
+    def refused() -> None:
+        raise FileNotFoundError(2, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr("babelscope.core.outside.TemporaryFile", refused)
     with pytest.raises(ZeroDivisionError), silent_where_it_fails():
         os.write(2, b"panicked")
         raise ZeroDivisionError
