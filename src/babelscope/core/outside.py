@@ -112,13 +112,13 @@ def read_text(path: Path, largest: int = LARGEST_TEXT) -> str:
         raise DataError(path, None, f"not UTF-8 at byte {error.start}; save the file as UTF-8") from None
 
 
-def read_json(path: Path) -> Any:
-    """The value in a file of JSON.
+def read_json(path: Path, largest: int = LARGEST_TEXT) -> Any:
+    """The value in a file of JSON, of at most so many bytes.
 
     Raises:
         DataError: as of `read_text`; it is not JSON.
     """
-    return parse_json(read_text(path), path)
+    return parse_json(read_text(path, largest), path)
 
 
 def parse_json(text: str, path: Path, line: int | None = None) -> Any:
