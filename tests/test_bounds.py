@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from babelscope.corpora import wikipedia
 from babelscope.corpora.wikipedia import read_wikipedia
 from babelscope.encoders.load import Encoder, save_encoder
 from babelscope.encoders.packed import FORMAT, pack, unpack
+from babelscope.engine.sharing import archive
 
 SENTENCE = "A short one. "
 
@@ -48,3 +50,16 @@ def test_a_model_whose_texts_would_not_be_unpacked_is_not_packed(encoder: Encode
     (tmp_path / "model" / "README.md").write_text("x" * 5_000_000)
     with pytest.raises(EncoderError, match=r"its texts are 5,\d+,\d+ bytes, of which 4,194,304 would be unp"):
         pack(tmp_path / "model", tmp_path / "packed")
+
+
+def test_places_of_encoders_are_set_without_a_copy_of_all_that_is_described():
+    encoder = {"name": "mine", "content": "0", "place": "mine"}
+    other, odd = encoder | {"name": "other"}, encoder | {"name": ["mine"]}
+    described = [{"fields": {"encoders": [encoder, {"of": other}, odd], "x": [{"y": [k]} for k in range(20_000)]}}]
+    expected = [{"fields": {"encoders": [encoder | {"place": "/here"}, {"of": {**other}}, {**odd}]}}]
+    expected[0]["fields"]["x"] = [{"y": [k]} for k in range(20_000)]
+    tracemalloc.start()
+    archive._place(described, {"mine": Path("/here")})
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert described == expected and peak < 1_000_000
