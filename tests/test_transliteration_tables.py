@@ -6,8 +6,8 @@ import pytest
 
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.patterns import check_pattern
+from babelscope.corpora.lines import LONGEST_LINE
 from babelscope.corpora.transliteration import (
-    LONGEST,
     Rule,
     by_rules,
     rules_digest,
@@ -18,13 +18,13 @@ from command_line import within
 
 def test_a_context_is_tried_in_no_more_ways_than_a_text_takes_seconds_for():
     """Thirty times `a?` matches in 2**30 ways; a context that is allowed is quick on a line that it hardly fits."""
-    for context in (r"\w*!", "(?=a{0,9}b)", "(ab|c){0,8}x", ".*q"):
-        check_pattern(context, LONGEST)
+    for context in (r"\w{0,99}!", "(?=a{0,9}b)", "(ab|c){0,8}x", ".{0,99}q"):
+        check_pattern(context, LONGEST_LINE)
         with within(10):
             by_rules([Rule("a", "b", "", context)])("a" * 5000)
     for context in ("a?" * 30 + "a" * 30, "(a*)*", "(a|aa)+$", "(.*a){20}"):
         with pytest.raises(ValueError, match="leave out repetitions"):
-            check_pattern(context, LONGEST)
+            check_pattern(context, LONGEST_LINE)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_name_that_no_transliteration_has_is_refused_in_words(by, problem):
 @pytest.mark.parametrize(("text", "line", "problem"), [
     ("a\tb\nc\n", 2, "1 columns"), ("a\tb\t(\t\n", 1, "not a regular expression"), ("# none\n", None, "no rule"),
     ("\tb\n", 1, "2 columns"), ("a\tb\tc\td\te\n", 1, "5 columns"), ("a\tb\t\t(?P<x>y)\n", 1, "names a group"),
-    ("a\tb\t\t(a+)+$\n", 1, "in more than 100,000 ways"), ("a\tb\t\t(a|a)*\n" * 9, 1, "in more than 100,000 ways"),
+    ("a\tb\t\t(a+)+$\n", 1, "in more than 1,000 ways"), ("a\tb\t\t(a|a)*\n" * 9, 1, "in more than 1,000 ways"),
     ("a\tb\n" * 10_001, 10_001, "more than 10,000 rules"), ("a\tb\t" + "(" * 9000, 1, "nested too deep"),
 ])  # fmt: skip
 def test_a_table_at_fault_is_refused_with_its_line(tmp_path, text, line, problem):

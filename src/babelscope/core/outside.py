@@ -18,7 +18,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from babelscope.core.errors import DataError, InputError
 
@@ -112,13 +112,13 @@ def read_text(path: Path, largest: int = LARGEST_TEXT) -> str:
         raise DataError(path, None, f"not UTF-8 at byte {error.start}; save the file as UTF-8") from None
 
 
-def read_json(path: Path) -> Any:
-    """The value in a file of JSON.
+def read_json(path: Path, largest: int = LARGEST_TEXT) -> Any:
+    """The value in a file of JSON, of at most so many bytes.
 
     Raises:
         DataError: as of `read_text`; it is not JSON.
     """
-    return parse_json(read_text(path), path)
+    return parse_json(read_text(path, largest), path)
 
 
 def parse_json(text: str, path: Path, line: int | None = None) -> Any:
@@ -182,10 +182,11 @@ def silent_where_it_fails() -> Iterator[None]:
 
     A panic of Rust is printed before it becomes an exception, whatever is done with that.
     """
-    if sys.__stderr__ is None:  # closed, so that it may be the number of any file
+    printed = _temporary_file()
+    if printed is None or sys.__stderr__ is None:  # closed, so that its number may be that of any file
         yield
         return
-    with TemporaryFile() as printed:
+    with printed:
         shown = os.dup(2)
         os.dup2(printed.fileno(), 2)
         try:
@@ -195,6 +196,14 @@ def silent_where_it_fails() -> Iterator[None]:
             os.close(shown)
         printed.seek(0)
         os.write(2, printed.read())
+
+
+def _temporary_file() -> IO[bytes] | None:
+    """One without a name; None where there is no room for any."""
+    try:
+        return TemporaryFile()
+    except OSError:
+        return None
 
 
 def new_path(given: str | Path) -> Path:

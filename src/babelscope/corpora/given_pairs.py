@@ -51,7 +51,7 @@ def _found(given: str, language: str, source: str) -> NamedPairs | FilePairs:
     kind = ENDINGS.get((path.with_suffix("") if path.suffix == ".gz" else path).suffix)
     if kind is None and _is_file(given):
         raise InputError(
-            f"{given}: pairs are in a file named .tsv, with a sentence, a tab and its translation in each line, or .tmx. "
+            f"{given}: pairs are in a file named .tsv, a sentence, a tab and its translation in each line, or in .tmx. "
             "Save a table as tab-separated text; of two files of lines give both, with a comma between them"
         )
     return find_named_pairs(f"{kind}:{language}:{_whole(given)}" if kind else given)

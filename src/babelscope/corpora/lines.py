@@ -23,6 +23,7 @@ LONGEST_LINE = 1 << 20
 """In bytes. A longer line is not language data, and reading it could fill the memory."""
 UNPACKED, RATIO = 1 << 22, 100
 """What comes out of a gzip file is so many bytes at most, or so many times what is packed; text has 3 to 20 times."""
+UNLIKE_TEXT = f"becomes more than {RATIO} times as large when it is unpacked, as no text does"
 
 
 class Line(NamedTuple):
@@ -145,10 +146,8 @@ class _Unpacked(io.RawIOBase):
             raise _DamagedError(self._path, None, problem) from None
         self._length += len(part)
         if self._length > max(UNPACKED, RATIO * self._packed.tell()):
-            problem = f"becomes more than {RATIO} times as large when it is unpacked, as no text does"
-            raise DataError(
-                self._path, None, f"{problem}; if it is to be read, unpack it: gunzip {quote(str(self._path))}"
-            )
+            advice = f"if it is to be read, unpack it: gunzip {quote(str(self._path))}"
+            raise DataError(self._path, None, f"{UNLIKE_TEXT}; {advice}")
         room[: len(part)] = part
         return len(part)
 

@@ -10,23 +10,20 @@ from __future__ import annotations
 import random
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import metadata
-from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from babelscope.core.errors import DataError, InputError
+from babelscope.core.errors import InputError
 from babelscope.core.hashing import digest
 from babelscope.core.outside import given_path
-from babelscope.core.patterns import check_pattern
-from babelscope.corpora.lines import Line, content_digest, numbered_lines
+from babelscope.corpora.letter_tables import Change, Rule, by_rules, read_table
+from babelscope.corpora.lines import content_digest
 from babelscope.world.lexicon import SCRIPTS
 from babelscope.world.world import VERSION
 
-Change = Callable[[str], str]
-"""From a text to the same text in other letters."""
 TABLES = (
     "buckwalter", "cyrillic", "cyrillic-published", "georgian", "georgian-published", "greek", "mari", "mingrelian",
     "sorani", "sorani-published", "uyghur", "uyghur-published",
@@ -41,21 +38,6 @@ USAGE = (
     "Japanese, uroman, icu:RULES such as icu:Any-Latin, or table:FILE with lines FROM<TAB>TO; "
     f"{PERMUTE}SEED after it exchanges the Latin letters of the result at random"
 )
-
-
-LONGEST = 1000
-"""Letters of a line, about."""
-MOST_RULES = 10_000
-"""Of a table: each letter of a text is held against all of them."""
-
-
-class Rule(NamedTuple):
-    """One line of a table. Contexts are regular expressions on what stands before and after; empty: anything."""
-
-    letters: str
-    to: str
-    before: str = ""
-    after: str = ""
 
 
 def transliteration(by: str) -> Change:
@@ -130,91 +112,6 @@ def _change(name: str) -> Change:
     if kind == "table" and rest:
         return by_rules(read_table(given_path(rest)))
     raise InputError(f"{name!r}: no such transliteration", USAGE)
-
-
-def read_table(path: Path) -> list[Rule]:
-    """The rules of a file: FROM and TO, and if need be BEFORE and AFTER, separated by tabs; "# " begins a comment.
-
-    Raises:
-        DataError: a line without FROM and TO or with more columns, a context that is no regular expression, or a rule
-            that never applies.
-    """
-    lines = (line for line in numbered_lines(path) if line.text and not line.text.startswith("# "))
-    rules = {line.number: _rule(path, line) for line in islice(lines, MOST_RULES)}
-    if not rules:
-        raise DataError(path, None, "no rule; expected lines FROM<TAB>TO")
-    if more := next(lines, None):
-        raise DataError(path, more.number, f"more than {MOST_RULES:,} rules")
-    _check_all_apply(path, rules)
-    return list(rules.values())
-
-
-def _check_all_apply(path: Path, rules: Mapping[int, Rule]) -> None:
-    """Refuse a rule, by its line, whose place another one for the same letters always takes."""
-    first: dict[tuple[str, ...], int] = {}
-    for number, rule in rules.items():
-        anywhere, here = (rule.letters, "", ""), (rule.letters, rule.before, rule.after)
-        if earlier := first.get(anywhere) or first.get(here):
-            raise DataError(path, number, f"never applies: line {earlier} is for {rule.letters!r} there, too")
-        first[here] = number
-
-
-def _rule(path: Path, line: Line) -> Rule:
-    columns = line.text.split("\t")
-    if not 2 <= len(columns) <= 4 or not columns[0]:
-        raise DataError(
-            path, line.number, f"{len(columns)} columns; expected FROM, TO, and if need be BEFORE and AFTER"
-        )
-    rule = Rule(*(unicodedata.normalize("NFC", column) for column in columns))
-    try:
-        for context in (rule.before, rule.after):
-            check_pattern(context, LONGEST)
-        if re.compile(_pattern(rule)).groupindex:
-            raise ValueError("names a group, as no context can")
-    except (ValueError, re.error) as error:
-        raise DataError(path, line.number, f"the context {error}") from None
-    return rule
-
-
-def by_rules(rules: Sequence[Rule]) -> Change:
-    """At each place the rule of most letters applies; of several, the first whose contexts fit.
-
-    What no rule names stays. A capital letter becomes a capital: of several letters the first, or all within a word of
-    capitals. Text is normalised to NFC.
-    """
-    ordered = sorted(rules, key=lambda rule: -len(rule.letters))  # stable: of one length, in the order of the table
-    alternatives = (f"(?P<rule{k}>{_pattern(rule)})" for k, rule in enumerate(ordered))
-    pattern = re.compile("|".join(alternatives))
-
-    def change(text: str) -> str:
-        text = unicodedata.normalize("NFC", text)
-
-        def replaced(match: re.Match[str]) -> str:
-            to = ordered[int((match.lastgroup or "").removeprefix("rule"))].to
-            return _cased(match[0], to, text[: match.start()][-1:], text[match.end() : match.end() + 1])
-
-        return pattern.sub(replaced, text)
-
-    return change
-
-
-def _pattern(rule: Rule) -> str:
-    """The letters as they are or as capitals: without regard to case the two small sigmas would be one.
-
-    A context that does not begin as a lookaround, `(?`, becomes one; a lookbehind holds one letter or a class of them.
-    """
-    forms = dict.fromkeys((rule.letters, rule.letters.capitalize(), rule.letters.upper()))
-    before = f"(?<={rule.before})" if rule.before and not rule.before.startswith("(?") else rule.before
-    after = f"(?={rule.after})" if rule.after and not rule.after.startswith("(?") else rule.after
-    letters = "|".join(re.escape(form) for form in forms)
-    return f"(?i:{before})(?:{letters})(?i:{after})"
-
-
-def _cased(letters: str, to: str, before: str, after: str) -> str:
-    if not letters[0].isupper():
-        return to
-    capitals = letters.isupper() and (len(letters) > 1 or after.isupper() or (before.isupper() and not after.islower()))
-    return to.upper() if capitals else to[:1].upper() + to[1:]
 
 
 def permutation(seed: int) -> Mapping[int, str]:

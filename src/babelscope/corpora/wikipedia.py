@@ -15,6 +15,7 @@ from pathlib import Path
 
 from babelscope.core.errors import DataError, InputError
 from babelscope.corpora.cache import reason
+from babelscope.corpora.lines import RATIO, UNLIKE_TEXT, UNPACKED
 from babelscope.corpora.running_text import running_sentences
 from babelscope.corpora.sources import Split, data_folders
 
@@ -74,15 +75,20 @@ def read_wikipedia(path: Path, split: Split, count: int | None = None) -> Sequen
 
 def _articles(path: Path) -> Iterator[str]:
     from pyarrow import ArrowException
-    from pyarrow.parquet import ParquetFile
+    from pyarrow.parquet import ParquetFile, read_schema
 
     try:
-        with ParquetFile(path) as file:
+        length, most = 0, max(UNPACKED, RATIO * path.stat().st_size)
+        kind = read_schema(path).field(COLUMN).type
+        # A text that is there many times is held once in memory, too.
+        with ParquetFile(path, read_dictionary=[COLUMN]) as file:
             for batch in file.iter_batches(batch_size=256, columns=[COLUMN]):
-                texts = batch.column(COLUMN).to_pylist()
-                if not all(isinstance(text, str) for text in texts):
-                    raise ValueError(f"{batch.schema.field(COLUMN).type}, not all of it text")
-                yield from texts
+                for text in (value.as_py() for value in batch.column(COLUMN)):
+                    if not isinstance(text, str):
+                        raise ValueError(f"{kind}, not all of it text")
+                    if (length := length + len(text)) > most:
+                        raise DataError(path, None, f"{UNLIKE_TEXT}; get the file again from {HUB_DATASET}")
+                    yield text
     except (OSError, KeyError, ValueError, ArrowException) as error:  # of bytes that are no UTF-8, too
         raise DataError(path, None, f"no Parquet file with a column {COLUMN!r} of text: {error}") from error
 

@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 
 from babelscope.core.errors import DataError, EncoderError
 from babelscope.core.hashing import folder_digest
-from babelscope.core.outside import read_json
+from babelscope.core.outside import LARGEST_TEXT, read_json
 from babelscope.encoders.anatomy import ANATOMY, check_family
 from babelscope.encoders.footprint import known_config
-from babelscope.encoders.sizes import LAYERS, WIDTH, check_added_tokens, check_not_quantised, check_sizes
+from babelscope.encoders.sizes import LAYERS, WIDTH, check_not_quantised, check_sizes, check_tokenizer
 
 CONFIG = "config.json"
+LARGEST_CONFIG = 1 << 22
+"""Bytes: room for the names of a hundred thousand labels."""
 CARD = "README.md"
 """The file in a model's folder that says to people what it is; the Hugging Face hub shows it."""
 LANGUAGES = "languages"
@@ -65,7 +67,7 @@ def weights_in(index: Path) -> list[str]:
 def read_mapping(file: Path) -> dict[str, Any]:
     """A JSON mapping; an empty one of a file that holds none."""
     try:
-        value = read_json(file)
+        value = read_json(file, LARGEST_CONFIG if file.name == CONFIG else LARGEST_TEXT)
     except DataError:
         return {}
     return value if isinstance(value, dict) else {}
@@ -105,7 +107,7 @@ def hidden_width(path: str) -> int | None:
 def _configured(path: str, *names: str) -> int | None:
     """The first number in a folder's config.json that has one of the names that families have for it."""
     try:
-        config = known_config(path) or read_json(Path(path) / CONFIG)
+        config = known_config(path) or read_json(Path(path) / CONFIG, LARGEST_CONFIG)
     except DataError:
         return None
     return next((config[name] for name in names if isinstance(config.get(name), int)), None)
@@ -135,7 +137,7 @@ def check_folder(folder: Path, allow_pickle: bool = False) -> None:
     except EncoderError as error:
         raise EncoderError(f"{folder / CONFIG}: {error}. Download or save the encoder again") from None
     for tokenizer in (folder, *folder.glob(f"{LANGUAGES}/*")):
-        check_added_tokens(tokenizer)
+        check_tokenizer(tokenizer)
     for file in sorted(folder.glob("*.safetensors")):
         check_not_quantised(file)
 
@@ -145,7 +147,7 @@ def _checked_config(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise EncoderError(f"{folder}: not an encoder's folder, it has no {CONFIG}")
     try:
-        config = read_json(path)
+        config = read_json(path, LARGEST_CONFIG)
     except DataError as error:
         raise EncoderError(f"{error}. Download or save the encoder again") from None
     try:

@@ -20,7 +20,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from babelscope.core.errors import DataError
+from babelscope.core.errors import DataError, EncoderError
 from babelscope.core.outside import read_json, read_text, reading
 from babelscope.encoders.folder import CARD, LANGUAGES, check_folder
 from babelscope.encoders.state import Weights
@@ -39,8 +39,9 @@ LEARNED_FROM = 40_000
 """Rows that typical parts are learned from, at most."""
 STEPS = 127
 """Of 8 bits, on either side of 0."""
-LARGEST_FILES = 1 << 28
-"""Bytes of the files beside the weights, at most."""
+LARGEST_FILES, UNPACKED, RATIO = 1 << 28, 1 << 22, 100
+"""Bytes of the files beside the weights, at most: of each when they are packed; of all of them when they are unpacked,
+or so many times what is packed. Those of encoders have 2 to 10 times."""
 TEXTS = (".json", ".txt", ".md")
 NOTE = """
 ## Packed
@@ -59,7 +60,7 @@ def pack(folder: Path, file: Path) -> list[str]:
     The same folder gives the same file on the same machine.
 
     Raises:
-        EncoderError: it is no folder of a model.
+        EncoderError: it is no folder of a model, or its texts would not be unpacked.
         DivergedError: weights are NaN or infinite.
     """
     check_folder(folder)
@@ -74,7 +75,7 @@ def pack(folder: Path, file: Path) -> list[str]:
     texts = {name: read_text(folder / name, LARGEST_FILES) for name in names if PLACE.fullmatch(name)}
     if CARD in texts:
         texts[CARD] += NOTE
-    compressed = lzma.compress(json.dumps(texts, ensure_ascii=False).encode())
+    compressed = _compressed(texts, folder)
     kept["files"] = torch.from_numpy(np.frombuffer(compressed, dtype=np.uint8).copy())
     kept[DIGEST] = torch.frombuffer(bytearray.fromhex(tensors_digest(kept, {})), dtype=torch.uint8)
     write_tensors(file, kept, {"format": FORMAT})
@@ -181,9 +182,27 @@ def _by_row(matrix: Tensor, factors: Tensor) -> Tensor:
     return matrix * factors[:, None]
 
 
+def _compressed(texts: dict[str, str], folder: Path) -> bytes:
+    """Texts as `_unpacked_texts` reads them."""
+    whole = json.dumps(texts, ensure_ascii=False).encode()
+    compressed = lzma.compress(whole)
+    if len(whole) > (most := _most(compressed)):
+        problem = f"its texts are {len(whole):,} bytes, of which {most:,} would be unpacked"
+        raise EncoderError(f"{folder}: {problem}; take away what repeats itself in {', '.join(TEXTS)}")
+    return compressed
+
+
+def _most(compressed: bytes) -> int:
+    """Bytes that texts may have."""
+    return min(LARGEST_FILES, max(UNPACKED, RATIO * len(compressed)))
+
+
 def _unpacked_texts(compressed: bytes) -> dict[str, str]:
-    reader = lzma.LZMADecompressor()
-    texts: Any = json.loads(reader.decompress(compressed, LARGEST_FILES))
+    reader, most = lzma.LZMADecompressor(), _most(compressed)
+    unpacked = reader.decompress(compressed, most)
+    if not reader.eof:
+        raise ValueError(f"its texts do not end within {most:,} bytes, {RATIO} times what is packed or less")
+    texts: Any = json.loads(unpacked)
     if not isinstance(texts, dict):
         raise ValueError("its texts have no names")
     for name, text in texts.items():

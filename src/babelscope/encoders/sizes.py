@@ -13,8 +13,9 @@ from typing import Any
 
 from safetensors import SafetensorError, safe_open
 
-from babelscope.core.errors import EncoderError
-from babelscope.core.outside import read_json, read_text
+from babelscope.core.errors import DataError, EncoderError
+from babelscope.core.outside import read_json
+from babelscope.encoders.growth import MOST_GROWTH, growth
 
 WIDTH = ("hidden_size", "dim", "n_embd")
 """Of the layers, by the names that families have for it."""
@@ -32,6 +33,11 @@ QUANTISED = ("I8", "U8", "F8", "F6", "F4")
 """What the types of numbers begin with that weights are quantised to."""
 MOST_ADDED = 50_000
 """Tokens added to a tokenizer's pieces: transformers takes a second for every few thousand."""
+TOKENIZER_FILES = {
+    "tokenizer.json": 1 << 27, "tokenizer_config.json": 1 << 24, "added_tokens.json": 1 << 24,
+    "special_tokens_map.json": 1 << 24,
+}  # fmt: skip
+"""The files that tokens are added in, and bytes of each, at most: a million pieces take 60 MB."""
 
 
 def check_sizes(config: Mapping[str, Any], folder: Path, tables: tuple[str, ...]) -> None:
@@ -61,21 +67,37 @@ def check_sizes(config: Mapping[str, Any], folder: Path, tables: tuple[str, ...]
             raise EncoderError(f"{name} is {sizes[name]:,}, but the weights, {held:,} bytes, are too few for that")
 
 
-def check_added_tokens(folder: Path) -> None:
-    """Refuse a tokenizer that would take minutes to load.
+def check_tokenizer(folder: Path) -> None:
+    """Refuse a tokenizer that would take minutes to load, or make text so long that it fills the memory.
 
     Raises:
-        EncoderError: more than `MOST_ADDED` tokens are added to its pieces.
+        EncoderError: more than `MOST_ADDED` tokens are added to its pieces, a file of it is no JSON or too large, or a
+            letter may become more than `MOST_GROWTH`.
     """
-    for name in ("tokenizer.json", "tokenizer_config.json", "added_tokens.json"):
+    for name, largest in TOKENIZER_FILES.items():
         path = folder / name
-        if not path.is_file() or path.stat().st_size < 10 * MOST_ADDED:
+        if not path.is_file():
             continue
-        added = len(read_json(path)) if name == "added_tokens.json" else read_text(path, 1 << 30).count('"content"')
-        if added > MOST_ADDED:
+        try:
+            held = read_json(path, largest)
+        except DataError as error:
+            raise EncoderError(f"cannot load the encoder: {error}. Download or save it again") from None
+        if (added := _added(name, held)) > MOST_ADDED:
             raise EncoderError(
                 f"{path}: {added:,} tokens are added to its pieces, {MOST_ADDED:,} are the most. Make them pieces"
             )
+        if isinstance(held, dict) and growth(held.get("normalizer"), held.get("pre_tokenizer")) > MOST_GROWTH:
+            raise EncoderError(
+                f"{path}: its normalizer makes more than {MOST_GROWTH:,} letters of one. Take replacements away there"
+            )
+
+
+def _added(name: str, held: Any) -> int:
+    """Tokens that are added, in any of the forms that there are."""
+    if not isinstance(held, dict) or name == "added_tokens.json":
+        return len(held) if isinstance(held, dict) else 0
+    lists = [held.get("added_tokens")] if name == "tokenizer.json" else held.values()
+    return sum(len(tokens) for tokens in lists if isinstance(tokens, dict | list))
 
 
 def check_not_quantised(file: Path) -> None:

@@ -135,7 +135,9 @@ def unpacked(file: Path, encoders: Mapping[str, Path] | None = None) -> Iterator
         folder = Path(name)
         _unpack(file, folder)
         about = _about(file, folder / ABOUT)
-        plan = _plan(_placed(about.pop("steps"), encoders or {}), file)
+        described = about.pop("steps")
+        _place(described, encoders or {})
+        plan = _plan(described, file)
         yield Kept(about, plan, _checked(file, folder, plan))
 
 
@@ -216,14 +218,15 @@ def _checked(file: Path, folder: Path, plan: Plan) -> Store:
     return store
 
 
-def _placed(value: Any, encoders: Mapping[str, Path]) -> Any:
-    """With the folders of this machine that encoders are in."""
-    if isinstance(value, list):
-        return [_placed(part, encoders) for part in value]
-    if not isinstance(value, dict):
-        return value
-    here = {"place": str(encoders[value["name"]])} if _is_encoder(value) and value["name"] in encoders else {}
-    return {name: _placed(part, encoders) for name, part in value.items()} | here
+def _place(described: list[dict[str, Any]], encoders: Mapping[str, Path]) -> None:
+    """Set the folders of this machine that encoders are in; all else stays, which a copy would take memory for."""
+    waiting: list[Any] = [described]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict) and _is_encoder(value) and str(value["name"]) in encoders:
+            value["place"] = str(encoders[str(value["name"])])
+        inner = value.values() if isinstance(value, dict) else value
+        waiting.extend(part for part in inner if part and isinstance(part, dict | list))
 
 
 def _is_encoder(value: dict[str, Any]) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import sys
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, NoReturn
 
 import typer
 from rich.markup import escape
@@ -51,18 +52,30 @@ def main() -> None:
     except BabelscopeError as error:
         err.print(f"[bold red]error[/] {escape(str(error))}", highlight=False)
         sys.exit(error.exit_status)
+    except MemoryError:
+        _fail("memory did not suffice for what this command reads; give it smaller files, or use a larger machine")
     except OSError as error:
         if error.filename is not None:  # a file's faults have words of their own, where it is read or written
             raise
-        if isinstance(error, FileNotFoundError):  # of the working folder alone
-            err.print("[bold red]error[/] the folder that this command is run in is gone; run it in another one")
-            sys.exit(1)
-        sys.stdout = None  # which Python would write to once more at its end
-        err.print(
-            f"[bold red]error[/] what this command says cannot be written: {escape(error.strerror or str(error))}"
-        )
-        sys.exit(1)
+        _fail(_refused_by_the_system(error))
     except SystemExit as end:
         if end.code == INTERRUPTED:  # what typer makes of Ctrl-C
             err.print("interrupted; run the same command again to go on")
         raise
+
+
+def _fail(problem: str) -> NoReturn:
+    err.print(f"[bold red]error[/] {escape(problem)}", highlight=False)
+    sys.exit(1)
+
+
+def _refused_by_the_system(error: OSError) -> str:
+    """What it refused, where that is of no file that is known."""
+    try:
+        Path.cwd()
+    except OSError:
+        return "the folder that this command is run in is gone; run it in another one"
+    if isinstance(error, FileNotFoundError):  # as `tempfile` says it
+        return f"no temporary file can be written ({error.strerror or error}); set TMPDIR to a folder where one can be"
+    sys.stdout = None  # which Python would write to once more at its end
+    return f"what this command says cannot be written: {error.strerror or error}"
