@@ -116,7 +116,7 @@ def test_every_task_of_the_world_has_its_examples(task: str) -> None:
     ("task", "name", "allowed"),
     [
         ("pos", "masakhaner2:wol", f"world:CODE, {DIVIDED}, UD_LANGUAGE-NAME, treebank:CODE:FILE"),
-        ("ner", "UD_French-Harbour", "world:CODE, masakhaner2:CODE, wikiann:CODE"),
+        ("ner", "UD_French-Harbour", "world:CODE, masakhaner2:CODE, wikiann:CODE, entities:CODE:FILE"),
         ("rte", "world:qaa", "glue:RTE, tsv:CODE:FILE"),
         ("xnli", "UD_French-Harbour", "glue:MNLI, glue:MNLI-mm, xnli:LANGUAGE, tsv:CODE:FILE"),
         ("inference", "UD_French-Harbour", "world:CODE, tsv:CODE:FILE"),

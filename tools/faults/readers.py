@@ -109,6 +109,7 @@ def _articles() -> bytes:
 READERS: dict[str, Attempt] = {
     "treebank": _file("x.conllu", CONLLU, _data("pos", "treebank:mt:{}")),
     "unlabelled words": _file("x.conllu", CONLLU, _documents("parsing")),
+    "own entities": _file("x.bio", BIO, _data("ner", "entities:mt:{}")),
     "entities": _file("x.bio", BIO, _documents("ner")),
     "table of texts": _file("x.tsv", TSV, _data("xnli", "tsv:mt:{}")),
     "unlabelled texts": _file("x.tsv", TSV, _documents("xnli")),

@@ -20,6 +20,8 @@ from babelscope.corpora.mismatched import mismatches
 from babelscope.corpora.plain import OWN, text_file
 from babelscope.corpora.raw_text import FIRST, other_kind
 from babelscope.corpora.scripts import check_script
+from babelscope.corpora.spacing import unspaced_script
+from babelscope.corpora.unlabelled import WORD_A_LINE, word_a_line
 from babelscope.world import LANGUAGES
 
 LONG = 1000
@@ -74,6 +76,8 @@ def line_notes(request: Request) -> list[str]:
                 f"{_lines_in_words(longer)} of the text {has} more than {LONG:,} characters: a line should be one "
                 "sentence, and what is longer than an encoder reads is read in parts."
             )
+        if word_a_line(words := [line.split() for line in lines if line]) and not unspaced_script(lines):
+            notes.append(f"Every sentence of the text has one word ({len(words):,} lines): {WORD_A_LINE}.")
     if (count := len(find_file("mlm", request.text_name, "train").read())) < FEW:
         notes.append(
             f"The text has {count:,} sentences to learn from; below {FEW:,} or so adaptation has little effect."

@@ -27,6 +27,8 @@ _NEITHER = (
 )
 ENDS = ".!?…"
 """Signs that end sentences, and stand apart from words in treebanks."""
+WORD_A_LINE = "if the file has a word a line, write each sentence on one line, its words separated by spaces"
+"""What to do about what `word_a_line` says."""
 
 
 class Document(Protocol):
@@ -176,6 +178,11 @@ def glued(sentences: Sequence[Sequence[str]]) -> str | None:
     last = [words[-1] for words in sentences if words]
     ends = [word for word in last if word[0].isalnum() and word[-1] in ENDS]
     return ends[0] if 2 * len(ends) > len(last) else None
+
+
+def word_a_line(sentences: Sequence[Sequence[str]]) -> bool:
+    """Whether all sentences, of more than three, have one word, as where a file has a word a line and nothing else."""
+    return len(sentences) > 3 and all(len(words) == 1 for words in sentences)
 
 
 def read_bio_words(path: Path) -> BioDocument:

@@ -143,11 +143,14 @@ def _read_as(first: Sequence[str], others: Collection[str]) -> str:
 
 
 def _as_words(inputs: Sequence[Any]) -> str:
-    """That running text was read as if its words stood apart, in which a full stop is part of the last word."""
-    from babelscope.corpora.unlabelled import glued
+    """What words are not, as it seems: sentences of one word each; or parts of running text, with its full stops."""
+    from babelscope.corpora.unlabelled import WORD_A_LINE, glued, word_a_line
 
-    word = glued(inputs) if inputs and isinstance(inputs[0], list) else None
-    if word is None:
+    if not inputs or not isinstance(inputs[0], list):
+        return ""
+    if word_a_line(inputs):
+        return f"\nnote: every sentence has one word; {WORD_A_LINE}"
+    if (word := glued(inputs)) is None:
         return ""
     return (
         f"\nnote: most sentences end in a word with its full stop, such as {word!r:.50}, and a word with a sign is one "

@@ -56,7 +56,7 @@ def score(store: Store, source: str, name: str, examples: int | None = None) -> 
     Args:
         store: where `source` is looked up unless it is a folder.
         source: a folder that `export` wrote, or a key as `export` takes it.
-        name: of the data, as studies name them (`UD_Faroese-OFT`, `treebank:fo:FILE`, `world:qag`).
+        name: of the data, as studies name them (`UD_Faroese-OFT`, `treebank:fo:FILE`, `entities:wo:FILE`, `world:qag`).
         examples: the first so many; None: all of a file, and `OF_THE_WORLD`.
 
     Raises:

@@ -10,6 +10,7 @@ from statistics import fmean
 from babelscope.core.inference import FEWEST_SEEDS
 from babelscope.core.row import Row
 from babelscope.core.scores import measure_of
+from babelscope.core.tasks import ENTITIES, TASKS
 from babelscope.core.words import listed
 from babelscope.report.kinds import main_measure
 from babelscope.report.model import Report
@@ -211,15 +212,40 @@ def _beside_baselines(scores: Sequence[Score]) -> Iterator[tuple[str, str, list[
 
 def _dead(seeded: Sequence[Score]) -> Iterator[str]:
     """Models that found nothing anywhere, in any seed: an F1 of 0 is that of no entity, or of no case."""
-    scores: dict[str, list[float]] = defaultdict(list)
+    scores: dict[str, list[Score]] = defaultdict(list)
     for score in seeded:
-        scores[score.condition] += score.by_seed.values()
-    dead = [condition for condition, values in scores.items() if not any(values)]
+        scores[score.condition].append(score)
+    dead = [condition for condition, own in scores.items() if not any(any(each.by_seed.values()) for each in own)]
     if dead:
         yield (
             f"{title_of(seeded[0].task)}: every score of {listed(dead)} is 0: nothing was learnt or found, and means "
             "over tasks hold it all the same."
         )
+    yield from _no_entity({condition: own for condition, own in scores.items() if condition not in dead})
+
+
+def _no_entity(by_condition: Mapping[str, Sequence[Score]]) -> Iterator[str]:
+    """Models that found entities, but on some test set or in some seed none: all words are tagged O, as it may be."""
+    every, zeros = 0, list[Score]()
+    for scores in by_condition.values():
+        none = [score for score in scores for value in score.by_seed.values() if not value and _is_of_entities(score)]
+        every += sum(score.seeds for score in scores) if none else 0
+        zeros += none
+    if zeros:
+        conditions, places = (list(dict.fromkeys(names)) for names in zip(*map(_names, zeros), strict=True))
+        yield (
+            f"{title_of(zeros[0].task)}: {counted(len(zeros))} of {counted(every, 'score')} of {listed(conditions)} "
+            f"{'is' if len(zeros) == 1 else 'are'} 0 (on {listed(places)}): no entity was found there, and perhaps "
+            "every word was tagged O; means hide it."
+        )
+
+
+def _is_of_entities(score: Score) -> bool:
+    return score.task in TASKS and TASKS[score.task].reads == ENTITIES
+
+
+def _names(score: Score) -> tuple[str, str]:
+    return score.condition, score.place
 
 
 def _is_baseline(score: Score) -> bool:

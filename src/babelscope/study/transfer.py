@@ -52,6 +52,7 @@ class Transfer(Declaration):
     | `UD_LANGUAGE-NAME` | a treebank |
     | `treebank:CODE:FILE` | a treebank of your own, in CoNLL-U |
     | `masakhaner2:CODE`, `wikiann:CODE` | named entities |
+    | `entities:CODE:FILE` | named entities of your own, in BIO |
     | `glue:NAME`, `xnli:NAME` | sentence tasks |
     | `tsv:CODE:FILE` | sentence tasks, from a table of your own |
 

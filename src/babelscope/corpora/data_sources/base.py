@@ -11,11 +11,9 @@ from babelscope.core.errors import DataError, InputError
 from babelscope.core.registry import Registered, import_plugins
 from babelscope.core.tasks import Task
 from babelscope.corpora.lines import content_digest
+from babelscope.corpora.own_splits import FEWEST
 from babelscope.corpora.plain import divided
 from babelscope.corpora.sources import Split
-
-FEWEST = 10
-"""Examples of a file that is divided into splits."""
 
 
 class Wanted(Protocol):
