@@ -68,6 +68,7 @@ class StudyError(InputError):
     """
 
     def __init__(self, origin: str, faults: list[str], advice: str = ""):
+        faults = list(dict.fromkeys(faults))  # what is found in two ways is one
         self.origin, self.faults = origin, tuple(faults)
         count = f"{len(faults)} fault{'s' if len(faults) != 1 else ''}"
         listed = faults if len(faults) <= MOST_FAULTS else first_of(_joined(faults), MOST_FAULTS)

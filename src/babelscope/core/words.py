@@ -1,4 +1,4 @@
-"""Lists in sentences."""
+"""Lists and numbers in sentences."""
 
 from __future__ import annotations
 
@@ -10,3 +10,8 @@ def listed(names: Sequence[str], most: int = 6) -> str:
     shown = list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
     comma, last = ("; ", "; and ") if any(", " in name for name in shown) else (", ", " and ")
     return last.join(filter(None, [comma.join(shown[:-1]), *shown[-1:]]))
+
+
+def counted(number: int, thing: str) -> str:
+    """`1 step`, `2,000 steps`."""
+    return f"{number:,} {thing}{'s' if number != 1 else ''}"

@@ -14,14 +14,11 @@ from pathlib import Path
 
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.examples import Tagged
-from babelscope.corpora.lines import Line, LineError, at_lines, numbered_lines
+from babelscope.corpora.lines import CONTROL, Line, LineError, at_lines, check_no_control, numbered_lines
 
 OUTSIDE = "O"
 DOCUMENT = "-DOCSTART-"
 _SPACES = re.compile(" +")
-_CONTROL = re.compile(
-    "[\x00-\x08\x0a-\x1f\x7f]"
-)  # not \x80 to \x9f, the usual trace of a wrong conversion in real text
 
 
 def read_bio(
@@ -113,10 +110,7 @@ class _Word:
 
 
 def _columns(line: Line) -> list[str]:
-    if match := _CONTROL.search(line.text):
-        hint = "; are lines ended by \\r alone?" if match[0] == "\r" else ""
-        problem = f"control character {match[0]!r} at position {match.start() + 1}{hint}; remove it, or convert"
-        raise LineError(line.number, f"{problem} the file to UTF-8 text")
+    check_no_control(line)
     if "\t" in line.text:
         return [column.strip(" ") for column in line.text.split("\t")]
     return _SPACES.split(line.text.strip(" "))
@@ -184,7 +178,7 @@ def _mapped(tag: str, mapping: Mapping[str, str]) -> str:
 def _word_problem(word: str) -> str:
     if not word or word != word.strip(" "):
         return f"the word {word!r} is empty, or has a space at an end"
-    if _CONTROL.search(word) or "\t" in word:
+    if CONTROL.search(word) or "\t" in word:
         return f"the word {word!r} holds a control character"
     return f"the word is {DOCUMENT}, which marks a new document" if word == DOCUMENT else ""
 

@@ -19,7 +19,7 @@ from conllu.parser import parse_comment_line, parse_id_value, parse_int_value
 
 from babelscope.core.errors import DataError
 from babelscope.core.examples import NO_HEAD, NO_LABEL, UPOS, Multiword, Sentence, Word
-from babelscope.corpora.lines import Line, LineError, at_lines, numbered_lines
+from babelscope.corpora.lines import Line, LineError, at_lines, check_no_control, numbered_lines
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 Annotation = Literal["trees", "tags", "any"]
@@ -123,6 +123,7 @@ def _blocks(path: Path) -> Iterator[list[Line]]:
     """The lines of each sentence, without the empty line that ends it (which the last one may lack)."""
     block: list[Line] = []
     for line in numbered_lines(path):
+        check_no_control(line)
         if line.text:
             block.append(line)
         elif block:
@@ -133,9 +134,9 @@ def _blocks(path: Path) -> Iterator[list[Line]]:
 
 
 def _sentence(block: list[Line], ordinal: int, annotation: Annotation) -> Sentence:
-    comments = dict(pair for line in block if line.text.startswith("#") for pair in parse_comment_line(line.text))
     rows = [_parsed(line) for line in block if not line.text.startswith("#")]
     _check_ids(rows)
+    comments = _comments(block)
     numbered = [(row.line, _word(row, annotation)) for row in rows if isinstance(row.id, int)]
     if not numbered:
         raise LineError(block[-1].number, "a sentence without words ends here")
@@ -147,6 +148,18 @@ def _sentence(block: list[Line], ordinal: int, annotation: Annotation) -> Senten
     if text:
         _check_spelling(block[-1].number, sentence, text)
     return sentence
+
+
+def _comments(block: list[Line]) -> dict[str, str | None]:
+    """What comments `key = value` say of a sentence."""
+    said: dict[str, str | None] = {}
+    for line in block:
+        for key, value in parse_comment_line(line.text) if line.text.startswith("#") else ():
+            if key == "sent_id" and key in said:
+                problem = f"a second sent_id of the sentence, {value!r:.100} after {said[key]!r:.100}"
+                raise LineError(line.number, f"{problem}; is the empty line between two sentences missing?")
+            said[key] = value
+    return said
 
 
 def _parsed(line: Line) -> _Row:

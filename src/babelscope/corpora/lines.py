@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import re
 import zlib
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -53,6 +54,18 @@ class LineError(Exception):
 
     def __init__(self, line: int, problem: str):
         self.line, self.problem = line, problem if len(problem) < 400 else f"{problem[:400]} ..."
+
+
+CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f]")
+"""Not \\x80 to \\x9f, the usual trace of a wrong conversion in real text; nor tabs, which separate columns."""
+
+
+def check_no_control(line: Line) -> None:
+    """Refuse a line that holds a control character (`LineError`)."""
+    if match := CONTROL.search(line.text):
+        hint = "; are lines ended by \\r alone?" if match[0] == "\r" else ""
+        problem = f"control character {match[0]!r} at position {match.start() + 1}{hint}; remove it, or convert"
+        raise LineError(line.number, f"{problem} the file to UTF-8 text")
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from rich.filesize import decimal
 from babelscope.core.errors import InputError
 from babelscope.core.row import Row
 from babelscope.core.step import Step
+from babelscope.core.words import counted
 from babelscope.core.yaml import parse_value
 from babelscope.corpora.absent import sizes_in_place_of_files
 from babelscope.engine import progress
@@ -97,7 +98,7 @@ class Job(NamedTuple):
         """A line: steps, and how many are done."""
         again = len(progress.computed_again(self.plan, self.store))
         to_compute = f" {again} of them to compute again since their weights were dropped," if again else ""
-        return f"{len(self.plan.steps)} steps, {self.done} cached,{to_compute} in {self.store.address}"
+        return f"{counted(len(self.plan.steps), 'step')}, {self.done} cached,{to_compute} in {self.store.address}"
 
     @property
     def room(self) -> str | None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from rich.filesize import decimal
 
 from babelscope.core.step import Step
+from babelscope.core.words import counted
 from babelscope.engine.calibration import Calibration, own_calibration, read_calibration
 from babelscope.engine.environment import gpu_names
 from babelscope.engine.expected import Estimate, estimates
@@ -108,7 +109,7 @@ class Prediction(NamedTuple):
         sources = Counter(estimate.source for estimate in self.expected.values())
         if sources:
             yield "hours are from " + ", and from ".join(
-                f"{source}: {count} steps" for source, count in sources.items()
+                f"{source}: {counted(count, 'step')}" for source, count in sources.items()
             )
         unknown = Counter(type(step).__name__ for key, step in self.pending.items() if key not in self.expected)
         if unknown:

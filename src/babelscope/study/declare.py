@@ -41,8 +41,8 @@ __all__ = [
     "load_study",
 ]  # fmt: skip
 
-MOST_MODELS = 1_000_000
-"""Of a study; with a second for each they would take eleven days."""
+MOST_MODELS = 100_000
+"""Of a study. To plan a few thousand takes a second, so that these take minutes; to tune them takes weeks."""
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 """Files of rows hold numbers of 64 bits."""
 

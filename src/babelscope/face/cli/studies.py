@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from babelscope.core.outside import given_path
-from babelscope.core.words import listed
+from babelscope.core.words import counted, listed
 from babelscope.face.cli.options import (
     DEFAULT_STORE,
     OutputFile,
@@ -80,7 +80,7 @@ def run(
     began = time.monotonic()
     outcome = job.run(Engine(engine, jobs, timeout, tuple(gpus.split(",")) if gpus else None), err, track or ())
     out.print(
-        f"{job.title}: {len(outcome.computed)} steps computed, {len(outcome.cached)} cached, "
+        f"{job.title}: {counted(len(outcome.computed), 'step')} computed, {len(outcome.cached)} cached, "
         f"{len(outcome.failed)} failed, {len(outcome.blocked)} blocked, {time.monotonic() - began:.1f} s",
         highlight=False,
     )
