@@ -6,20 +6,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from babelscope.advise.facts import Fact
+from babelscope.advise.names import shown_language, shown_letters
 from babelscope.advise.outputs import TITLE, Outputs
 from babelscope.advise.plan import Planned, most_for_curves
 from babelscope.advise.recipes import BROUGHT_IN, EXTENDED, ZERO_SHOT
 from babelscope.advise.request import Request, command_line, read_split, text_size
 from babelscope.advise.sentences import altogether, points
 from babelscope.advise.translated import texts_in_words, translated
-from babelscope.core.languages import language_name
+from babelscope.core.languages import language_name, script_name
 from babelscope.core.outside import write_text
 from babelscope.core.tasks import TASKS
 from babelscope.core.words import listed
 from babelscope.corpora.sources import Split
 from babelscope.encoders.places import display_name, locate
 from babelscope.engine.manifest import versions
-from babelscope.engine.progress import language_labels
 from babelscope.report.cautions import UNREAD
 from babelscope.report.page import asset, templates
 from babelscope.report.section import Section
@@ -39,7 +39,9 @@ def seen_section(
     scripts: Mapping[str, float], facts: Sequence[Fact], published: Sequence[str], notes: Sequence[str]
 ) -> Section:
     """The text, what is odd about it, and how the encoders' subwords cover it."""
-    shares = ", ".join(f"{script} {share:.0%}" for script, share in list(scripts.items())[:3]) or "no letters"
+    shares = (
+        ", ".join(f"{script_name(script)} {share:.0%}" for script, share in list(scripts.items())[:3]) or "no letters"
+    )
     sentences = [f"Letters of the text: {shares}.", *notes, *_unread(facts), *_without_accents(facts)]
     if decoders := dict.fromkeys(display_name(fact.encoder) for fact in facts if fact.decoder):
         sentences.append(f"Read from left to right, so that nothing adapts them here: {', '.join(decoders)}.")
@@ -104,7 +106,7 @@ def spent(seconds: float, planned: Sequence[Planned]) -> str:
 def made_section(request: Request, outputs: Outputs, run: bool, computing: str = "") -> Section:
     """What the page was made from."""
     about = {
-        "Language": language_labels([request.language])[request.language],
+        "Language": shown_language(request.language),
         "Text": f"{request.text}: {text_size(request):,} sentences to learn language from",
         "Labelled sentences": _treebank(request),
         **({"Translated sentences": "; ".join(texts_in_words(request))} if request.parallel else {}),
@@ -125,7 +127,7 @@ def made_section(request: Request, outputs: Outputs, run: bool, computing: str =
 
 def write_page(request: Request, sections: Sequence[Section], path: Path) -> None:
     """One self-contained HTML file; `InputError` where it cannot be written."""
-    language = language_labels([request.language])[request.language]
+    language = shown_language(request.language)
     text = (
         templates()
         .get_template("advice.html.j2")
@@ -141,7 +143,7 @@ def write_page(request: Request, sections: Sequence[Section], path: Path) -> Non
 def _fact_table(facts: Sequence[Fact]) -> Table:
     lines = [
         [
-            Cell(display_name(fact.encoder)), Cell(fact.letters or "its own"),
+            Cell(display_name(fact.encoder)), Cell(shown_letters(fact.letters) if fact.letters else "its own"),
             number_cell(100 * fact.coverage.unknown, ".1f"), number_cell(fact.coverage.fertility, ".2f"),
             number_cell(100 * fact.coverage.characters, ".0f"),
             Cell(_nearest(fact)),
