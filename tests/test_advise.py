@@ -139,7 +139,7 @@ def test_a_recipe_is_computed_as_a_study_would(request_, store, task):
 
 
 def test_what_is_seen_beforehand(request_):
-    sections, planned, exportable = command.look(request_)
+    sections, planned, exportable, _ = command.look(request_)
     tried = [step.recipe for step in planned]
     assert exportable
     assert re.fullmatch(r"Letters of the text: Greek 9\d%, Latin \d%.", sections[0].findings[0])

@@ -196,10 +196,15 @@ def points(margin: float) -> str:
     return f"{100 * margin:g} point{'' if margin == 0.01 else 's'}"
 
 
+def at_once(request: Request) -> int:
+    """How many recipes are worked on at the same time."""
+    return 1 if request.device == "cuda" else usable_cores()
+
+
 def altogether(minutes: float, request: Request) -> str:
     """How long the recipes of a plan take to compute, and what adds to it or makes it shorter."""
-    at_once = 1 if request.device == "cuda" else usable_cores()
-    beside = f", {minutes / at_once:,.1f} with {at_once} recipes at once" if at_once > 1 else ""
+    number = at_once(request)
+    beside = f", {minutes / number:,.1f} with {number} recipes at once" if number > 1 else ""
     more = "; more where other trainings are tried, which --no-search leaves out" if request.search else ""
     return (
         f"Minutes of computing, all recipes together: about {minutes:,.1f}{beside}; less where some are dropped{more}."

@@ -29,9 +29,8 @@ def first_line(outcome: Outcome, measure: str, request: Request) -> str:
         were = f"{_how_many(rising, outcome)} still getting better when {its} training ended"
         lines.append(f"{were}, so this says nothing against {it}. {_longer(rising, request)}.")
     if alike:
-        lines.append(
-            f"{_how_many(alike, outcome)} not shown to be worse: more test sentences or more rounds (--seeds) may decide."
-        )
+        more = "more test sentences or more rounds (--seeds) may decide"
+        lines.append(f"{_how_many(alike, outcome)} not shown to be worse: {more}.")
     return " ".join(lines)
 
 
