@@ -12,7 +12,7 @@ from babelscope.advise.recipes import EXTENDED, Recipe
 from babelscope.advise.request import Request
 from babelscope.advise.scores import Behind
 from babelscope.advise.sentences import better_one, mean_of_seeds, rounds_of_points
-from babelscope.advise.undecided import first_line, given_up, standing_of, unfinished
+from babelscope.advise.undecided import first_line, given_up, rounds_cell, standing_of, unfinished
 from babelscope.advise.verdict import verdict_section
 from babelscope.core.intervals import Interval
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
@@ -115,11 +115,13 @@ def test_what_was_dropped_is_counted():
     assert dropped.startswith("3 recipes were dropped, 2 after round 1 and 1 after round 2, behind")
     assert lost == "Dropped: world-natural x, since it failed (no luck)."
     assert given_up(outcome(best())) == []
-    assert [standing_of(each, 0.02) for each in (early[0], late, failed)] == [
-        "dropped after round 1", "dropped after round 2", "failed",
+    assert [standing_of(each, 0.02) for each in (early[0], early[0]._replace(rising=0.02), failed)] == [
+        "", "undecided: still getting better", "failed",
     ]  # fmt: skip
-    still = early[0]._replace(rising=0.02)
-    assert standing_of(still, 0.02) == "undecided: still getting better; dropped after round 1"
+    assert [rounds_cell(each).text for each in (best(), early[0], late, failed)] == [
+        "3", "1 (dropped)", "2 (dropped)", "0",
+    ]  # fmt: skip
+    assert rounds_cell(late).number == 2
 
 
 def test_a_difference_of_fewer_rounds_says_so_beside_the_number():

@@ -12,6 +12,7 @@ from babelscope.advise.search import LONGEST
 from babelscope.advise.sentences import scored_in_words, standing
 from babelscope.core.words import listed
 from babelscope.encoders.places import display_name
+from babelscope.report.tables import Cell, number_cell
 from babelscope.study.verdicts import ADAPTED, BILSTM
 
 STILL_RISING = "undecided: still getting better"
@@ -120,9 +121,15 @@ def _dropped(by_rounds: dict[int, list[Placed]]) -> list[str]:
 
 
 def standing_of(placed: Placed, margin: float) -> str:
-    """How a recipe stands to the best, and when it was dropped; empty of the best itself."""
-    dropped = f"dropped after round {placed.rounds}" if placed.lost and not placed.failed else ""
-    told = "failed" if placed.failed else standing(placed.behind, margin) if placed.behind else ""
+    """How a recipe stands to the best; empty of the best itself, and of what was dropped without a test score."""
+    if placed.failed:
+        return "failed"
     if placed.rising and (placed.behind or placed.lost):
-        told = STILL_RISING
-    return "; ".join(filter(None, [told, dropped]))
+        return STILL_RISING
+    return standing(placed.behind, margin) if placed.behind else ""
+
+
+def rounds_cell(placed: Placed) -> Cell:
+    """How many rounds a recipe ran, and that it was then dropped."""
+    cell = number_cell(placed.rounds, "d")
+    return Cell(f"{cell.text} (dropped)", cell.number) if placed.lost and not placed.failed else cell

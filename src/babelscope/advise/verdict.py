@@ -28,7 +28,7 @@ from babelscope.advise.sentences import (
     use_of_better,
     useless,
 )
-from babelscope.advise.undecided import first_line, given_up, standing_of, unfinished
+from babelscope.advise.undecided import first_line, given_up, rounds_cell, standing_of, unfinished
 from babelscope.core.intervals import Interval
 from babelscope.core.scores import MEASURES
 from babelscope.core.tasks import TASKS
@@ -92,7 +92,7 @@ def _figure(outcome: Outcome, request: Request) -> Figure:
 def _outcome_table(outcome: Outcome, request: Request) -> Table:
     lines = [
         [
-            Cell(placed.recipe.name), Cell(placed.training.name), number_cell(placed.rounds, "d"),
+            Cell(placed.recipe.name), Cell(placed.training.name), rounds_cell(placed),
             *_numbers(placed.dev, ".1f")[:1],
             *_numbers(placed.test, ".1f"), *_numbers(placed.behind.interval if placed.behind else None, ".1f"),
             Cell(standing_of(placed, outcome.margin)),
