@@ -139,13 +139,13 @@ def test_a_recipe_is_computed_as_a_study_would(request_, store, task):
 
 
 def test_what_is_seen_beforehand(request_):
-    sections, planned, exportable = command.look(request_)
+    sections, planned, exportable, _ = command.look(request_)
     tried = [step.recipe for step in planned]
     assert exportable
-    assert re.fullmatch(r"Letters of the text: Grek 9\d%, Latn \d%.", sections[0].findings[0])
+    assert re.fullmatch(r"Letters of the text: Greek 9\d%, Latin \d%.", sections[0].findings[0])
     (table,) = sections[0].tables
     own, latin = ([cell.text for cell in line] for line in table.lines)
-    assert (own[1], latin[1]) == ("its own", "world")
+    assert (own[1], latin[1]) == ("its own", "Latin (table world)")
     assert latin[-1].startswith("qaa (source) ")
     assert {(one.kind, one.letters) for one in tried} >= {(AS_IT_IS, None), (ADAPTED, "world"), (AS_IT_IS, "world")}
     assert all(line[1].number > 0 for line in sections[1].tables[0].lines)

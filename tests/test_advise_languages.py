@@ -41,7 +41,7 @@ def test_letters_that_lose_their_accents_are_named():
     assert stripped(uncased, lines) == ("ż", "ċ", "ġ")
     assert stripped(cased, lines) == ()
     section = seen_section({"Latn": 1.0}, [fact(0.0)._replace(stripped=("ż", "ċ", "ġ"))], [], [])
-    assert any("reads ż, ċ and ġ without their accents" in said for said in section.findings)
+    assert any("reads ż, ċ and ġ without their marks" in said for said in section.findings)
 
 
 def test_a_decoder_is_said_not_to_be_adapted():

@@ -14,8 +14,8 @@ from babelscope.advise.record import ConstantScores, Record, read_record
 from babelscope.advise.request import Request, command_line
 from babelscope.advise.scores import Behind, Scores
 from babelscope.advise.search import USUAL, Runner, Training, choose_rates, train_longer
-from babelscope.advise.sentences import standing_of, unfinished
 from babelscope.advise.steps import tuning_of
+from babelscope.advise.undecided import standing_of, unfinished
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
@@ -154,11 +154,11 @@ def test_a_round_is_told_and_what_is_not_done_is_named(store):
         Placed(SECOND, 3, None, None, None, "", USUAL, None),
     ]
     outcome = Outcome(placed, {}, placed[0], None, "", "", None, 0.02)
-    (sentence,) = unfinished(outcome, searched=True)
-    assert sentence.startswith("Nothing is decided of world-natural as it is (by 3.4 points): still getting better")
-    (hasty,) = unfinished(outcome, searched=False)
-    assert "leave out --no-search" in hasty and "--no-search" not in sentence
-    assert unfinished(outcome._replace(placed=placed[1:]), searched=True) == []
+    (sentence,) = unfinished(outcome, request)
+    assert sentence.startswith("world-natural as it is was still getting better when its training ended (+3.4 points")
+    (hasty,) = unfinished(outcome, request.model_copy(update={"search": False}))
+    assert "without --no-search" in hasty and "--no-search" not in sentence
+    assert unfinished(outcome._replace(placed=placed[1:]), request) == []
 
 
 def test_what_still_got_better_is_no_worse_than_the_best():

@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_file_that_is_written(folder: Path, name: str) -> None:
     (folder / "text.txt").write_text("привет\n", encoding="utf-8")
     answer = babelscope("transliterate", folder / "text.txt", "--by", "cyrillic", "-o", folder / name)
-    assert (answer.status, answer.output) == (0, f"1 changed: {folder / name}\n")
+    assert (answer.status, answer.output) == (0, f"1 of 1 line changed: {folder / name}\n")
 
 
 def test_results_that_are_damaged_and_what_is_none(folder: Path) -> None:

@@ -133,7 +133,7 @@ def test_predictions_go_to_the_column_that_was_learned(task, column, where, ran,
     answer = babelscope("predict", ran.tuning(task), folder / "mine.conllu", "-o", tmp_path / "out.conllu",
                         "--store", ran.store.folder)  # fmt: skip
     assert answer.status == 0, answer.errors
-    assert f"60 predictions of task {task}, in {where}" in " ".join(answer.output.split())
+    assert f"60 sentences labelled (task {task}), in {where}" in " ".join(answer.output.split())
     before, after = (
         [line.split("\t") for line in path.read_text().splitlines() if line[:1].isdigit()]
         for path in (folder / "mine.conllu", tmp_path / "out.conllu")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,7 @@ def test_of_a_file_the_test_part_is_scored(ran, tmp_path):
 
 def test_a_folder_scores_as_the_key_does_and_the_command_prints_it(ran, tmp_path):
     store, steps = ran
-    for task, counted in (("pos", "words"), ("sentiment", "examples")):
+    for task, counted in (("pos", "words scored"), ("sentiment", "texts scored")):
         step = next(each for name, each in steps.items() if f"{task} world:qaa" in name and "bilstm" not in name)
         source = step.model.key
         if task == "pos":
@@ -112,8 +113,11 @@ def test_a_folder_scores_as_the_key_does_and_the_command_prints_it(ran, tmp_path
         assert answer.exit_code == 0, answer.output
         first, *lines = answer.stdout.splitlines()
         assert first == "world:qaa (qaa, artificial world 3)"
-        told = dict(line.split(maxsplit=1) for line in lines)
+        told = dict(re.split(r"  +", line) for line in lines)
         assert "." not in told[counted]
+        if task == "pos":
+            assert set(told) == {"accuracy", "words labelled", "words with an unknown token", "words scored"}
+            assert told["words labelled"] == "100.0%"
         if task == "sentiment":
             value, low, high = values(store.rows(step.key))["accuracy"]
             assert told["accuracy"] == f"{value:.1%} [{100 * low:.1f}, {100 * high:.1f}]"

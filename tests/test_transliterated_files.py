@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from babelscope.core.errors import DataError, InputError
 from babelscope.corpora.conllu import read_conllu
 from babelscope.corpora.rewriting import restore, rewrite
-from babelscope.corpora.transliteration import (
-    transliteration,
-)
+from babelscope.corpora.transliteration import transliteration
+from command_line import babelscope
 
 CONLLU = """# sent_id = 1
 # text = Щука|Юля не.
@@ -30,13 +29,13 @@ CONLLU = """# sent_id = 1
 def test_conllu_keeps_its_annotation_and_can_be_put_back(tmp_path):
     source, latin, back = (tmp_path / name for name in ("a.conllu", "b.conllu", "c.conllu"))
     source.write_text(CONLLU, encoding="utf-8")
-    assert rewrite(source, latin, transliteration("cyrillic")) == 4
+    assert rewrite(source, latin, transliteration("cyrillic")) == (4, 6, "word")
     before, after = read_conllu(source), read_conllu(latin)
     assert after[0].forms == ["Shchuka", "Yulya|", "ne", "."] and after[0].multiwords[0].form == "Shchuka|Yulya"
     for one, other in zip(CONLLU.splitlines()[2:-1], latin.read_text().splitlines()[2:-1], strict=True):
         own, changed = one.split("\t"), other.split("\t")
         assert own[0] == changed[0] and own[2:9] == changed[2:9] and changed[9].startswith(own[9].strip("_"))
-    assert restore(latin, back) == 4
+    assert restore(latin, back).number == 4
     assert back.read_text(encoding="utf-8") == CONLLU and read_conllu(back) == before
     with pytest.raises(DataError, match=r"orig_text is kept for text that was changed: .* restore it first"):
         rewrite(latin, tmp_path / "d.conllu", transliteration("cyrillic"))
@@ -90,7 +89,7 @@ def test_any_form_is_put_back(tmp_path_factory, form, misc):
 def test_plain_text_is_changed_line_by_line(tmp_path):
     (tmp_path / "a.txt").write_text("Щука\n\n# text = и\nplain\n", encoding="utf-8")
     changed = rewrite(tmp_path / "a.txt", tmp_path / "b.txt", transliteration("cyrillic"))
-    assert changed == 2, "a line that begins with # is a line of text"
+    assert changed == (2, 3, "line"), "a line that begins with # is a line of text"
     assert (tmp_path / "b.txt").read_text() == "Shchuka\n\n# text = i\nplain\n"
 
 
@@ -103,3 +102,23 @@ def test_nothing_is_overwritten_and_faults_have_their_line(tmp_path):
         rewrite(tmp_path / "a.conllu", tmp_path / "a.conllu", str.upper)
     with pytest.raises(InputError, match="cannot be written"):
         rewrite(Path(__file__), tmp_path / "a.conllu" / "b.txt", str.upper)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said", "hint"),
+    [
+        (
+            ["--by", "cyrillic"],
+            "0 of 3 words changed",
+            "no letter of the text is in the table (cyrillic): is it",
+        ),
+        (["--restore"], "0 of 3 words changed", "the file keeps nothing of what was there before"),
+        (["--by", "greek"], "1 of 3 words changed", ""),
+    ],
+)
+def test_a_text_of_which_nothing_is_changed_gets_a_hint(tmp_path, arguments, said, hint):
+    lines = [f"{k}\t{form}\t" + "\t".join("_" * 8) for k, form in enumerate(("een", "και", "."), start=1)]
+    (tmp_path / "a.conllu").write_text("\n".join(["# x", *lines, "", ""]), encoding="utf-8")
+    answer = babelscope("transliterate", tmp_path / "a.conllu", *arguments, "-o", tmp_path / "b.conllu")
+    assert answer.status == 0 and answer.output == f"{said}: {tmp_path / 'b.conllu'}\n"
+    assert hint in answer.errors and bool(hint) == bool(answer.errors)

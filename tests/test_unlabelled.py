@@ -13,7 +13,6 @@ from babelscope.corpora.conllu import read_conllu, word_lines
 from babelscope.corpora.raw_text import other_kind
 from babelscope.corpora.unlabelled import (
     column_in_words,
-    glued,
     read_bio_words,
     read_conllu_words,
     read_plain_words,
@@ -215,17 +214,3 @@ def test_a_table_of_one_column_is_no_plain_text(tmp_path, name):
         read_table(tmp_path / name)
     (tmp_path / "in.txt").write_bytes(content)
     assert read_table(tmp_path / "in.txt").inputs == ["sentence", "a b"]
-
-
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        ("The dog barks.\nIt is late!\nNo stop", "barks."),
-        ("The dog barks .\nIt is late !", None),
-        ("The dog barks .\nHe saw the U.S.\nIt is late .", None),
-        ("...\n?!", None),
-        ("", None),
-    ],
-)
-def test_running_text_is_told_from_words_that_stand_apart(text, word):
-    assert glued([line.split() for line in text.splitlines()]) == word

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from PIL import Image
 
 from babelscope.core.errors import BabelscopeError, InputError
-from babelscope.engine.progress import language_labels, provenance, study_rows
+from babelscope.engine.progress import provenance, study_rows
 from babelscope.engine.recall import recall
 from babelscope.engine.sharing.archive import Kept, pack, unpacked
 from babelscope.engine.store import Store
@@ -134,7 +134,8 @@ def _study(kept: Kept) -> Told:
 
 
 def _advice(kept: Kept) -> Told:
-    from babelscope.advise.outputs import Outputs
+    from babelscope.advise.names import shown_language
+    from babelscope.advise.outputs import TITLE, Outputs
     from babelscope.advise.record import Record
     from babelscope.advise.request import command_line
 
@@ -143,9 +144,8 @@ def _advice(kept: Kept) -> Told:
     sections = record.sections(kept.plan.steps, kept.store)
     words = shlex.split(command_line(request, Outputs(), run=True))
     rows = len(study_rows("advise", kept.plan, kept.store))
-    language = language_labels([request.language])[request.language]
     made = provenance(kept.plan, kept.store)
-    return Told(f"Which encoder for {language}?", words, rows, range(request.seeds), sections, made)
+    return Told(f"{TITLE} {shown_language(request.language)}?", words, rows, range(request.seeds), sections, made)
 
 
 def _head(told: Told, kept: Kept) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The exported model and its card: what it is, how good, how to use it, and what is better than it."""
+"""The exported model and its card: what it is, how good, how to use it, and that something is better than it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from pathlib import Path
 
 from huggingface_hub import EvalResult, ModelCardData
 
+from babelscope.advise.names import language_and_code
 from babelscope.advise.outcome import Outcome
 from babelscope.advise.recipes import BRINGING, ZERO_SHOT, Recipe
 from babelscope.advise.request import Request, read_split
-from babelscope.advise.sentences import better_one, scored_in_words, use_of_better, useless
+from babelscope.advise.sentences import better_one, scored_in_words, useless
 from babelscope.advise.translated import texts_in_words, translated
 from babelscope.core.outside import write_text
 from babelscope.core.tasks import TASKS
@@ -55,7 +56,7 @@ def card(outcome: Outcome, request: Request) -> str:
         "---",
         *_header(outcome, request).to_yaml().splitlines(),
         "---",
-        f"# {task.title} for `{request.language}`",
+        f"# {_title(request)}",
         "",
         f"{chosen.recipe.name}, tuned on the training sentences of `{_tuned_on(chosen.recipe, request)}`.",
         f"{task.measures[0]} on its test sentences: {_score(outcome)}; {outcome.floor.name}: "
@@ -97,13 +98,18 @@ def _header(outcome: Outcome, request: Request) -> ModelCardData:
         language=request.language,
         library_name="transformers" if tagger else None,
         pipeline_tag="token-classification" if tagger else None,
-        model_name=f"{task.title} for {request.language}",
+        model_name=_title(request),
         eval_results=None if outcome.own is None else [score],
     )
 
 
-def _tuned_on(recipe: Recipe, request: Request) -> str | None:
-    return request.source_treebank if recipe.kind == ZERO_SHOT else request.treebank
+def _title(request: Request) -> str:
+    return f"{TASKS[request.task].title} for {language_and_code(request.language)}"
+
+
+def _tuned_on(recipe: Recipe, request: Request) -> str:
+    """By its name, without the folders that a file is in."""
+    return Path((request.source_treebank if recipe.kind == ZERO_SHOT else request.treebank) or "").name
 
 
 def _read(recipe: Recipe, request: Request) -> list[str]:
@@ -116,10 +122,9 @@ def _read(recipe: Recipe, request: Request) -> list[str]:
 
 
 def _warnings(outcome: Outcome) -> list[str]:
+    """What a reader must know of its worth; commands that need the store are on the page of advice alone."""
     lines = [f"**{said}**", ""] if (said := useless(outcome)) else []
-    if better := better_one(outcome):
-        lines += [f"{better} To use it:", "", *_code("sh", use_of_better(outcome)), ""]
-    return lines
+    return [*lines, *([better, ""] if (better := better_one(outcome)) else [])]
 
 
 def _usage(request: Request) -> list[str]:

@@ -11,6 +11,7 @@ from babelscope.advise.costs import Costs, encoder_costs, recurrent_costs
 from babelscope.advise.curves import curve_of, points_of
 from babelscope.advise.facts import Fact, facts, published, references, script_of_text, text_of
 from babelscope.advise.floor import constant_answer
+from babelscope.advise.guess import best_guess, minutes_of_run
 from babelscope.advise.labelled import labelled_notes
 from babelscope.advise.more import more_section
 from babelscope.advise.outcome import Outcome, outcome_of
@@ -46,6 +47,8 @@ class Advice(NamedTuple):
     planned: list[Planned]
     exportable: bool
     """Whether transformers has a tagger of every encoder's family, or none is needed."""
+    known: list[Fact]
+    """How each encoder's subwords cover the text."""
 
 
 def check(request: Request, run: bool, outputs: Outputs) -> None:
@@ -103,7 +106,7 @@ def look(request: Request, say: Say = lambda text: None, exported: bool = False)
         *labelled_notes(request),
     ]
     seen = page.seen_section(scripts, known, published(request.code, script), notes)
-    return Advice([seen, page.plan_section(plan, request)], plan, exportable)
+    return Advice([seen, page.plan_section(plan, request)], plan, exportable, known)
 
 
 def advise(request: Request, outputs: Outputs, run: bool, say: Say, show: Show, watching: Watching) -> None:
@@ -115,7 +118,7 @@ def advise(request: Request, outputs: Outputs, run: bool, say: Say, show: Show, 
         InputError: as of `check` and `look`; or what the verdict is held against failed.
     """
     check(request, run, outputs)
-    sections, plan, exportable = look(request, say, outputs.export is not None)
+    sections, plan, exportable, known = look(request, say, outputs.export is not None)
     for section in sections:
         show(section)
     made = page.made_section(request, outputs, run)
@@ -135,8 +138,9 @@ def advise(request: Request, outputs: Outputs, run: bool, say: Say, show: Show, 
             page.write_page(request, [verdict, last, *sections, made], outputs.page)
         record_of(race, constant, points).write(outputs.record)
     else:
-        last = page.next_section(request, outputs, exportable)
-        page.write_page(request, [*sections, last, made], outputs.page)
+        guess, minutes = best_guess(plan, known), minutes_of_run(plan, request)
+        last = page.next_section(request, outputs, exportable, guess, minutes)
+        page.write_page(request, [last, *sections, made], outputs.page)
     show(last)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from babelscope.advise.floor import Constant
-from babelscope.advise.race import Race
+from babelscope.advise.race import FAILED, Race
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.scores import Behind, behind_first, gain_of, interval_of
 from babelscope.advise.search import USUAL, Runner, Training
@@ -34,6 +34,11 @@ class Placed(NamedTuple):
     training: Training = USUAL
     rising: float | None = None
     """How much better it still got at the end of training, if so much that nothing is decided of it."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it was lost since it could not be computed, rather than dropped."""
+        return self.lost.startswith(FAILED)
 
 
 class Floor(NamedTuple):

@@ -6,20 +6,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from babelscope.advise.facts import Fact
+from babelscope.advise.names import shown_language, shown_letters
 from babelscope.advise.outputs import TITLE, Outputs
 from babelscope.advise.plan import Planned, most_for_curves
 from babelscope.advise.recipes import BROUGHT_IN, EXTENDED, ZERO_SHOT
 from babelscope.advise.request import Request, command_line, read_split, text_size
 from babelscope.advise.sentences import altogether, points
 from babelscope.advise.translated import texts_in_words, translated
-from babelscope.core.languages import language_name
+from babelscope.core.languages import language_name, script_name
 from babelscope.core.outside import write_text
 from babelscope.core.tasks import TASKS
 from babelscope.core.words import listed
 from babelscope.corpora.sources import Split
 from babelscope.encoders.places import display_name, locate
 from babelscope.engine.manifest import versions
-from babelscope.engine.progress import language_labels
 from babelscope.report.cautions import UNREAD
 from babelscope.report.page import asset, templates
 from babelscope.report.section import Section
@@ -31,6 +31,13 @@ CURVES = (
     "After the race, what more sentences would bring: the best recipe with fewer and fewer of the labelled sentences"
 )
 TRANSLATED_CURVES = ", and the best that needs translated ones with fewer of these"
+MOSTLY_KNOWN = 0.1
+"""Share of unknown words above which subwords a word cannot be compared."""
+TOO_LOW_NOTE = (
+    "Too low: more than a tenth of the words have a part that is unknown. Such a part counts as one subword, however "
+    "long it is, so that the number cannot be compared with others."
+)
+NEXT = "The best guess, and what to do next"
 NEAREST = 3
 """Languages that are named."""
 
@@ -39,8 +46,10 @@ def seen_section(
     scripts: Mapping[str, float], facts: Sequence[Fact], published: Sequence[str], notes: Sequence[str]
 ) -> Section:
     """The text, what is odd about it, and how the encoders' subwords cover it."""
-    shares = ", ".join(f"{script} {share:.0%}" for script, share in list(scripts.items())[:3]) or "no letters"
-    sentences = [f"Letters of the text: {shares}.", *notes, *_unread(facts), *_without_accents(facts)]
+    shares = (
+        ", ".join(f"{script_name(script)} {share:.0%}" for script, share in list(scripts.items())[:3]) or "no letters"
+    )
+    sentences = [f"Letters of the text: {shares}.", *notes, *_unread(facts), *_without_marks(facts)]
     if decoders := dict.fromkeys(display_name(fact.encoder) for fact in facts if fact.decoder):
         sentences.append(f"Read from left to right, so that nothing adapts them here: {', '.join(decoders)}.")
     if not any(fact.compared for fact in facts):
@@ -79,17 +88,20 @@ def plan_section(planned: Sequence[Planned], request: Request) -> Section:
     return Section("The plan", sentences, [], [Table("Recipes", headers, lines, note)])
 
 
-def next_section(request: Request, outputs: Outputs, exportable: bool) -> Section:
-    """What to do after the plan."""
+def next_section(
+    request: Request, outputs: Outputs, exportable: bool, guess: Sequence[str] = (), minutes: str = ""
+) -> Section:
+    """What is known before a run, and what to do next."""
     if request.treebank is None:
         request = request.model_copy(update={"treebank": "FILE.conllu"})
         purpose = "Labelled sentences decide which recipe is best. With them in FILE.conllu, this runs the plan"
     else:
-        purpose = "This runs the plan and says which recipe is best; interrupted, it goes on"
+        takes = f" ({minutes})" if minutes else ""
+        purpose = f"This runs the plan{takes} and says which recipe is best; interrupted, it goes on"
     folder = Path(f"{request.language}-model")
     if exportable and not folder.exists():
         outputs = outputs._replace(export=folder)
-    return Section("What to do next", [], [], [], {purpose: [command_line(request, outputs, run=True)]})
+    return Section(NEXT, guess, [], [], {purpose: [command_line(request, outputs, run=True)]})
 
 
 def spent(seconds: float, planned: Sequence[Planned]) -> str:
@@ -104,7 +116,7 @@ def spent(seconds: float, planned: Sequence[Planned]) -> str:
 def made_section(request: Request, outputs: Outputs, run: bool, computing: str = "") -> Section:
     """What the page was made from."""
     about = {
-        "Language": language_labels([request.language])[request.language],
+        "Language": shown_language(request.language),
         "Text": f"{request.text}: {text_size(request):,} sentences to learn language from",
         "Labelled sentences": _treebank(request),
         **({"Translated sentences": "; ".join(texts_in_words(request))} if request.parallel else {}),
@@ -125,7 +137,7 @@ def made_section(request: Request, outputs: Outputs, run: bool, computing: str =
 
 def write_page(request: Request, sections: Sequence[Section], path: Path) -> None:
     """One self-contained HTML file; `InputError` where it cannot be written."""
-    language = language_labels([request.language])[request.language]
+    language = shown_language(request.language)
     text = (
         templates()
         .get_template("advice.html.j2")
@@ -141,8 +153,8 @@ def write_page(request: Request, sections: Sequence[Section], path: Path) -> Non
 def _fact_table(facts: Sequence[Fact]) -> Table:
     lines = [
         [
-            Cell(display_name(fact.encoder)), Cell(fact.letters or "its own"),
-            number_cell(100 * fact.coverage.unknown, ".1f"), number_cell(fact.coverage.fertility, ".2f"),
+            Cell(display_name(fact.encoder)), Cell(shown_letters(fact.letters) if fact.letters else "its own"),
+            number_cell(100 * fact.coverage.unknown, ".1f"), _fertility_cell(fact),
             number_cell(100 * fact.coverage.characters, ".0f"),
             Cell(_nearest(fact)),
         ]
@@ -158,12 +170,23 @@ def _fact_table(facts: Sequence[Fact]) -> Table:
         "Nearest languages",
     ]
     running = "" if unit == "word" else "The text has no spaces between words, so its characters are counted instead. "
+    low = f" {TOO_LOW_NOTE}" if any(map(_is_too_low, facts)) else ""
     note = (
         f"{running}Characters: the different ones that are covered. Nearest: the languages at hand whose text is "
         "made of the same subwords, with the share that is in common, by the encoder’s first tokenizer; they need not "
-        "be related."
+        f"be related.{low}"
     )
     return Table("How the encoders’ subwords cover the text", headers, lines, note)
+
+
+def _fertility_cell(fact: Fact) -> Cell:
+    cell = number_cell(fact.coverage.fertility, ".2f")
+    return Cell(f"{cell.text} (too low)", cell.number) if _is_too_low(fact) else cell
+
+
+def _is_too_low(fact: Fact) -> bool:
+    """Whether so many words are unknown that subwords a word say little: an unknown word is mostly one of them."""
+    return fact.unit == "word" and fact.coverage.unknown > MOSTLY_KNOWN
 
 
 def _unit(facts: Sequence[Fact]) -> str:
@@ -185,14 +208,18 @@ def _unread(facts: Sequence[Fact]) -> list[str]:
     ]
 
 
-def _without_accents(facts: Sequence[Fact]) -> list[str]:
-    """Of each encoder that strips accents, letters of the text that lose theirs."""
+def _without_marks(facts: Sequence[Fact]) -> list[str]:
+    """Of each encoder that strips accents, letters of the text that are read without their marks."""
     return [
-        f"{display_name(fact.encoder)} reads {listed(fact.stripped)} without their accents: words that differ by these "
-        "alone are one word to it."
+        f"{display_name(fact.encoder)} reads {listed(fact.stripped)} without {_its(fact.stripped)} marks: words "
+        "that differ by these alone are one word to it."
         for fact in facts
         if fact.stripped
     ]
+
+
+def _its(letters: Sequence[str]) -> str:
+    return "its" if len(letters) == 1 else "their"
 
 
 def _nearest(fact: Fact) -> str:

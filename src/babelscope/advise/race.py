@@ -24,6 +24,8 @@ GIVEN_UP = 0.01
 """Of dropping, in a round, any model that is as good as the leader's. Recipes are dropped more often: one round, or
 two, say nothing of chance in tuning."""
 GO_ON = "What is done is kept; the same command goes on from it"
+FAILED = "since it failed"
+"""How what is said of a recipe begins that was lost so."""
 Watching = Callable[[Plan], AbstractContextManager[Callable[[Event], None]]]
 """Told of the plan of each round; what it gives is told of the events."""
 
@@ -150,7 +152,7 @@ class Race:
         for runner in lost:
             runner.dev.pop()
             runner.test.pop()
-            runner.lost = f"since it failed ({reasons[runner.recipe]})"
+            runner.lost = f"{FAILED} ({reasons[runner.recipe]})"
         kept = {runner.is_recurrent for runner in self.alive}
         for runner in lost:
             if runner.is_recurrent not in kept:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+from babelscope.advise.names import in_letters
 from babelscope.corpora.codes import shortest
 from babelscope.encoders.places import display_name
 from babelscope.measures.formulas.overlap import Coverage
@@ -41,9 +42,12 @@ class Recipe(NamedTuple):
     @property
     def name(self) -> str:
         """For people."""
-        if self.encoder == BILSTM:
-            return BILSTM
-        return self._called(self.kind)
+        return BILSTM if self.encoder == BILSTM else f"{display_name(self.encoder)} {self.done}"
+
+    @property
+    def done(self) -> str:
+        """For people, what is done to the encoder and in which letters it reads."""
+        return f"{self.kind}, {in_letters(self.letters)}" if self.letters else self.kind
 
     @property
     def row_name(self) -> str:
@@ -52,11 +56,8 @@ class Recipe(NamedTuple):
             return "bilstm"
         if self.kind == AS_IT_IS:
             return display_name(self.encoder)
-        return self._called(self.kind.replace("subwords", "pieces"))  # the word in the keys of results that there are
-
-    def _called(self, kind: str) -> str:
-        in_letters = f", in {self.letters} letters" if self.letters else ""
-        return f"{display_name(self.encoder)} {kind}{in_letters}"
+        kind = self.kind.replace("subwords", "pieces")  # the words in the keys of results that there are
+        return f"{display_name(self.encoder)} {kind}{f', in {self.letters} letters' if self.letters else ''}"
 
     def loads_directly(self, task: str) -> bool:
         """Whether its model reads the language as it is written; a tagger also in transformers' own pipelines.

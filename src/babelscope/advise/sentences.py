@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shlex
+from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 from babelscope.advise.outcome import Outcome, Placed
 from babelscope.advise.request import Request
 from babelscope.advise.scores import Behind
 from babelscope.core.inference import FEWEST_SEEDS
+from babelscope.core.words import listed
 from babelscope.engine.local import usable_cores
-from babelscope.report.words import in_points, in_words
+from babelscope.report.words import capitalised, in_points, in_words
 from babelscope.study.verdicts import EASY, HARD, INTERMEDIATE, TOO_FEW
 
 CLEARLY = 0.1
@@ -19,7 +22,6 @@ CLEARLY = 0.1
 
 WORSE, OPEN = "worse", "not shown to be worse"
 """The second says nothing of how good a recipe is: the test set leaves it open."""
-STILL_RISING = "undecided: still getting better"
 MEANINGS = {
     EASY: "tuned as it is, it beats a BiLSTM, which starts from nothing",
     INTERMEDIATE: "it beats a BiLSTM, which starts from nothing, once it has been adapted to the text",
@@ -41,16 +43,11 @@ def beside_best(outcome: Outcome) -> list[str]:
     by_standing: dict[str, list[str]] = {}
     for placed in outcome.placed:
         if placed.behind and not placed.rising:
-            name = f"{placed.recipe.name} (behind by {in_points(placed.behind.interval)})"
+            there = in_shared_rounds(outcome.best, placed)
+            behind = f"behind by {in_points(placed.behind.interval)}{f', {there}' if there else ''}"
+            name = f"{placed.recipe.name} ({behind})"
             by_standing.setdefault(standing(placed.behind, outcome.margin), []).append(name)
-    return [f"{_capital(said)}: {'; '.join(names)}." for said, names in by_standing.items() if said != WORSE]
-
-
-def standing_of(placed: Placed, margin: float) -> str:
-    """How a recipe stands to the best; empty of the best itself, and of what has no test score."""
-    if not placed.behind:
-        return ""
-    return STILL_RISING if placed.rising else standing(placed.behind, margin)
+    return [f"{capitalised(said)}: {'; '.join(names)}." for said, names in by_standing.items() if said != WORSE]
 
 
 def standing(behind: Behind, margin: float) -> str:
@@ -59,26 +56,6 @@ def standing(behind: Behind, margin: float) -> str:
         return f"as good, within {points(margin)}" if behind.equal else OPEN
     side = WORSE if behind.sign > 0 else "better on the test set, though not on the dev set"
     return f"{side}, by less than {points(margin)}" if behind.equal else side
-
-
-def unfinished(outcome: Outcome, searched: bool) -> list[str]:
-    """What was still getting better when training ended."""
-    rising = [
-        f"{placed.recipe.name} (by {100 * placed.rising:.1f} points)" for placed in outcome.placed if placed.rising
-    ]
-    if not rising:
-        return []
-    longer = "" if searched else ": leave out --no-search, which trains such recipes up to four times as long"
-    return [
-        f"Nothing is decided of {'; '.join(rising)}: still getting better on the dev sentences when training ended, "
-        f"between the last two validations. A longer training would tell{longer}."
-    ]
-
-
-def given_up(outcome: Outcome) -> list[str]:
-    """What is no longer in the race, and why."""
-    lost = [f"{placed.recipe.name}, {placed.lost}" for placed in outcome.placed if placed.lost]
-    return [f"Dropped: {'; '.join(lost)}."] if lost else []
 
 
 def few_rounds(outcome: Outcome) -> str:
@@ -95,6 +72,18 @@ def mean_of_rounds(rounds: int) -> str:
     if rounds == 1:
         return "one round, over sentences alone,"
     return f"means over {rounds} rounds" + ("" if rounds >= FEWEST_SEEDS else ", over sentences alone,")
+
+
+def rounds_of_points(tested: Sequence[Placed]) -> str:
+    """What the points of a figure are and have: of each recipe, where they did not all run as many rounds."""
+    recipes = defaultdict[int, list[str]](list)
+    for placed in tested:
+        recipes[placed.rounds].append(placed.recipe.name)
+    if len(recipes) == 1:
+        return f"{mean_of_rounds(*recipes)} with 95% intervals"
+    (most, _), *fewer = sorted(recipes.items(), reverse=True)
+    others = "; ".join(f"{listed(names)}: {mean_of_rounds(rounds).rstrip(',')}" for rounds, names in fewer)
+    return f"{mean_of_rounds(most)} with 95% intervals ({others})"
 
 
 def useless(outcome: Outcome) -> str:
@@ -119,20 +108,39 @@ def better_one(outcome: Outcome) -> str:
     if behind is None:  # it is the best
         return ""
     how = "reads the language in other letters" if best.recipe.letters else "transformers cannot load it"
-    both = outcome.direct.rounds
-    rounds = "" if both == best.rounds else f", in the {both} round{'' if both == 1 else 's'} that both ran"
-    return f"{_better(best.recipe.name, behind)}{rounds}, but {how}."
+    there = in_shared_rounds(best, outcome.direct)
+    return f"{_better(best.recipe.name, behind)}{f', {there}' if there else ''}, but {how}."
+
+
+def in_shared_rounds(best: Placed, other: Placed) -> str:
+    """Why a difference on the test set is not that of the two scores: it is of the rounds that both ran; else empty.
+
+    In these the other's score is the one that is shown, as it ran no more.
+    """
+    if best.rounds == other.rounds or not (best.test and other.test and other.behind):
+        return ""
+    shared = min(best.rounds, other.rounds)
+    least = (
+        f"round 1, the only one that {other.recipe.name} ran" if shared == 1 else f"the {shared} rounds that both ran"
+    )
+    scores = other.test.mean + other.behind.interval.mean, other.test.mean
+    there = " against ".join(f"{100 * score:.1f}%" for score in scores)
+    return f"in {least} ({there} there; {100 * best.test.mean:.1f}% is the mean over {best.rounds} rounds)"
 
 
 def exported_one(outcome: Outcome, request: Request, folder: Path | None) -> str:
     """Which model is in the folder, or would be; empty if nothing is exported and it is the best."""
     best, direct = outcome.best, outcome.direct
     if direct is best:
-        return f"{folder} holds this model." if folder else ""
+        return f"{folder} holds this model{mean_of_seeds(direct)}." if folder else ""
     loads = "transformers loads and that " if request.task == "pos" else ""
     name = f"{direct.recipe.name}, {scored_in_words(direct)}"
     kind = f"the best that {loads}reads the language as it is written"
-    return f"{folder} does not hold the best model but {name}: {kind}." if folder else f"{_capital(kind)}: {name}."
+    return (
+        f"{folder} does not hold the best model but {name}{mean_of_seeds(direct)}: {kind}."
+        if folder
+        else f"{capitalised(kind)}: {name}."
+    )
 
 
 def said(verdict: str) -> str:
@@ -148,10 +156,6 @@ def tried_in_words(request: Request) -> str:
     return f"That is after {request.adaptation_steps:,} steps of adaptation{usual}.{beside}"
 
 
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
-
-
 def use_of_better(outcome: Outcome) -> list[str]:
     """The commands that use what `better_one` tells of; none if nothing is better."""
     letters = outcome.best.recipe.letters
@@ -164,6 +168,13 @@ def use_of_better(outcome: Outcome) -> list[str]:
         f"babelscope predict better-model {file} -o predicted.conllu",
         *(["babelscope transliterate predicted.conllu --restore -o restored.conllu"] if letters else []),
     ]
+
+
+def mean_of_seeds(placed: Placed) -> str:
+    """Beside a command that exports one model of a recipe, that its score is that of several; empty if it is not."""
+    if placed.rounds == 1:
+        return ""
+    return f" (one seed's, the best on the dev sentences; the score above is the mean of {placed.rounds} seeds)"
 
 
 def export_command(outcome: Outcome, key: str, folder: str) -> str:
@@ -185,10 +196,15 @@ def points(margin: float) -> str:
     return f"{100 * margin:g} point{'' if margin == 0.01 else 's'}"
 
 
+def at_once(request: Request) -> int:
+    """How many recipes are worked on at the same time."""
+    return 1 if request.device == "cuda" else usable_cores()
+
+
 def altogether(minutes: float, request: Request) -> str:
     """How long the recipes of a plan take to compute, and what adds to it or makes it shorter."""
-    at_once = 1 if request.device == "cuda" else usable_cores()
-    beside = f", {minutes / at_once:,.1f} with {at_once} recipes at once" if at_once > 1 else ""
+    number = at_once(request)
+    beside = f", {minutes / number:,.1f} with {number} recipes at once" if number > 1 else ""
     more = "; more where other trainings are tried, which --no-search leaves out" if request.search else ""
     return (
         f"Minutes of computing, all recipes together: about {minutes:,.1f}{beside}; less where some are dropped{more}."

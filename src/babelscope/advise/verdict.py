@@ -9,6 +9,7 @@ from pathlib import Path
 import altair as alt
 import pandas as pd
 
+from babelscope.advise.names import shown_language
 from babelscope.advise.outcome import Outcome
 from babelscope.advise.outputs import VERDICT
 from babelscope.advise.request import Request
@@ -19,21 +20,18 @@ from babelscope.advise.sentences import (
     export_command,
     exported_one,
     few_rounds,
-    given_up,
-    mean_of_rounds,
+    mean_of_seeds,
     points,
+    rounds_of_points,
     said,
-    scored_in_words,
-    standing_of,
     tried_in_words,
-    unfinished,
     use_of_better,
     useless,
 )
+from babelscope.advise.undecided import first_line, given_up, rounds_cell, standing_of, unfinished
 from babelscope.core.intervals import Interval
 from babelscope.core.scores import MEASURES
 from babelscope.core.tasks import TASKS
-from babelscope.engine.progress import language_labels
 from babelscope.report.figures import PALETTE, Figure
 from babelscope.report.section import Section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
@@ -43,12 +41,11 @@ from babelscope.study.verdicts import BILSTM
 def verdict_section(outcome: Outcome, request: Request, exported: Path | None, notes: Sequence[str] = ()) -> Section:
     """Which is best, by how much and how sure, and how to use it; `notes` are on the sentences that decided it."""
     best, direct, measure = outcome.best, outcome.direct, TASKS[request.task].measures[0]
-    sentences = [f"Best: {best.recipe.name}, {measure} {scored_in_words(best)} on the test set."]
-    sentences += beside_best(outcome)
+    sentences = [first_line(outcome, measure, request), *beside_best(outcome)]
     sentences += notes
     more = (few_rounds(outcome), exported_one(outcome, request, exported), better_one(outcome), useless(outcome))
-    sentences += [*filter(None, more), *given_up(outcome), *unfinished(outcome, request.search)]
-    language = language_labels([request.language])[request.language]
+    sentences += [*filter(None, more), *given_up(outcome), *unfinished(outcome, request)]
+    language = shown_language(request.language)
     sentences += [
         f"For {encoder}, {language} is {said(verdict)}. {tried_in_words(request)}"
         for encoder, verdict in outcome.verdicts.items()
@@ -56,9 +53,11 @@ def verdict_section(outcome: Outcome, request: Request, exported: Path | None, n
     rivals = [placed for placed in outcome.placed if placed.behind and placed.behind.sign <= 0]
     if best.recipe.encoder == BILSTM and not rivals and not any(placed.rising for placed in outcome.placed):
         sentences.append(NO_ENCODER)
-    commands = {f"To use {best.recipe.name}": use_of_better(outcome)} if direct is not best else {}
+    commands = {}
+    if direct is not best:
+        commands[f"To use {best.recipe.name}{mean_of_seeds(best)}"] = use_of_better(outcome)
     if not exported:
-        commands[f"To write the model of {direct.recipe.name} to a folder"] = [
+        commands[f"To write the model of {direct.recipe.name} to a folder{mean_of_seeds(direct)}"] = [
             export_command(outcome, outcome.key, "model")
         ]
     folder = shlex.quote(str(exported)) if exported else "model"
@@ -68,21 +67,21 @@ def verdict_section(outcome: Outcome, request: Request, exported: Path | None, n
 
 def _figure(outcome: Outcome, request: Request) -> Figure:
     """The test scores with their intervals, from the best, and the least that a model must beat as a line."""
-    tested = [(placed.recipe.name, placed.test) for placed in outcome.placed if placed.test]
+    tested = [placed for placed in outcome.placed if placed.test]
+    scored = [(placed.recipe.name, placed.test) for placed in tested if placed.test]
     records = pd.DataFrame(
         {"recipe": name, "score": 100 * test.mean, "low": 100 * (test.mean if test.low is None else test.low),
          "high": 100 * (test.mean if test.high is None else test.high)}
-        for name, test in tested
+        for name, test in scored
     )  # fmt: skip
     title = MEASURES[TASKS[request.task].measures[0]].title
     x = alt.X("low:Q", title=f"{title} %", scale=alt.Scale(zero=False))
-    y = alt.Y("recipe:N", title=None, sort=[name for name, _ in tested], axis=alt.Axis(labelLimit=320))
+    y = alt.Y("recipe:N", title=None, sort=[name for name, _ in scored], axis=alt.Axis(labelLimit=320))
     bars = alt.Chart(records).mark_rule(color=PALETTE[0]).encode(x=x, x2="high:Q", y=y)
     dots = alt.Chart(records).mark_point(filled=True, size=70, opacity=1, color=PALETTE[0]).encode(x="score:Q", y=y)
     least = pd.DataFrame([{"floor": 100 * outcome.floor.test.mean}])
     floor = alt.Chart(least).mark_rule(strokeDash=[4, 4], opacity=0.6).encode(x="floor:Q")
-    rounds = max(placed.rounds for placed in outcome.placed)
-    caption = f"On the test set: {mean_of_rounds(rounds)} with 95% intervals. Dashed: {outcome.floor.name}."
+    caption = f"On the test set: {rounds_of_points(tested)}. Dashed: {outcome.floor.name}."
     return Figure(
         "Scores on the test set",
         caption,
@@ -93,7 +92,7 @@ def _figure(outcome: Outcome, request: Request) -> Figure:
 def _outcome_table(outcome: Outcome, request: Request) -> Table:
     lines = [
         [
-            Cell(placed.recipe.name), Cell(placed.training.name), number_cell(placed.rounds, "d"),
+            Cell(placed.recipe.name), Cell(placed.training.name), rounds_cell(placed),
             *_numbers(placed.dev, ".1f")[:1],
             *_numbers(placed.test, ".1f"), *_numbers(placed.behind.interval if placed.behind else None, ".1f"),
             Cell(standing_of(placed, outcome.margin)),

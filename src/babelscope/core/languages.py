@@ -138,3 +138,11 @@ def language_name(code: str) -> str:
         return code
     names = tag.display_name(), tag.language_name()
     return next((name for name in names if "Unknown" not in name), code)
+
+
+def script_name(code: str) -> str:
+    """The English name of a script: `Arabic` of `Arab`; the code where it is of none."""
+    from langcodes import Language as Tag
+
+    name = Tag.make(script=code).script_name()
+    return code if "Unknown" in name else name

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.outside import new_path, write_text
@@ -23,11 +24,25 @@ _AGAIN = "the file is transliterated, restore it first"
 _FORM, _MISC, _COLUMNS = 1, 9, 10
 
 
-def rewrite(source: Path, target: Path, change: Change) -> int:
+class Changed(NamedTuple):
+    """How much of a file was changed."""
+
+    number: int
+    total: int
+    unit: str
+    """Words of CoNLL-U, or lines that have something in them."""
+
+    @property
+    def in_words(self) -> str:
+        """`339 of 400 words`."""
+        return f"{self.number:,} of {self.total:,} {self.unit}{'' if self.total == 1 else 's'}"
+
+
+def rewrite(source: Path, target: Path, change: Change) -> Changed:
     """Write a file with its text changed; one whose name ends in .conllu (or .conllu.gz) is CoNLL-U, others are text.
 
     Returns:
-        How many words, or lines of text, were changed.
+        How many words, or lines of text, were changed, of how many there are.
 
     Raises:
         DataError: the source cannot be read, or a line of CoNLL-U has not ten columns, or is changed already.
@@ -39,10 +54,10 @@ def rewrite(source: Path, target: Path, change: Change) -> int:
         source,
         "its labels and keys would be changed, too; name CoNLL-U .conllu, and give text alone of what else it is",
     )
-    return _write(source, target, lambda line: change(line.text), comments=False)
+    return _write(source, target, lambda line: change(line.text), conllu=False)
 
 
-def restore(source: Path, target: Path) -> int:
+def restore(source: Path, target: Path) -> Changed:
     """Write a CoNLL-U file that `rewrite` has made with what was there before; returns how many words were put back.
 
     Raises:
@@ -57,21 +72,22 @@ def _is_conllu(source: Path) -> bool:
     return re.search(r"\.conllu(\.gz)?$", source.name, re.IGNORECASE) is not None
 
 
-def _write(source: Path, target: Path, rewritten: Callable[[Line], str], comments: bool = True) -> int:
-    """Each line as `rewritten` gives it; how many changed that are no comments, as lines with # in front can be."""
+def _write(source: Path, target: Path, rewritten: Callable[[Line], str], conllu: bool = True) -> Changed:
+    """Each line as `rewritten` gives it; how many changed that are no comments, as lines of CoNLL-U with # are."""
     target = new_path(target)
-    count = 0
+    count = total = 0
 
     def lines() -> Iterator[str]:
-        nonlocal count
+        nonlocal count, total
         for line in numbered_lines(source):
             text = rewritten(line)
-            count += text != line.text and not (comments and line.text.startswith("#"))
+            counts = bool(line.text.strip()) and not (conllu and line.text.startswith("#"))
+            count, total = count + (counts and text != line.text), total + counts
             yield f"{text}\n"
 
     text = "".join(lines())  # all of it first, so that a fault leaves no half of a file
     write_text(target, text)
-    return count
+    return Changed(count, total, "word" if conllu else "line")
 
 
 def _changed(path: Path, line: Line, change: Change) -> str:

@@ -71,7 +71,7 @@ def rules_digest(by: str) -> str:
 def _digest_of(name: str) -> str:
     kind, _, rest = name.partition(":")
     if name in TABLES or kind == "table":
-        return content_digest(_table(name) if name in TABLES else given_path(rest))
+        return content_digest(table_of(name) if name in TABLES else given_path(rest))
     return digest({"world": VERSION} if name == "world" else {kind: metadata.version(_MAKERS[kind])})
 
 
@@ -93,14 +93,15 @@ _MAKERS = {"kana": "pykakasi", "uroman": "uroman", "icu": "PyICU"}
 """The packages whose rules are used."""
 
 
-def _table(name: str) -> Path:
+def table_of(name: str) -> Path:
+    """The file of a table of the package."""
     return Path(__file__).parent / "transliterations" / f"{name}.tsv"
 
 
 def _change(name: str) -> Change:
     kind, _, rest = name.partition(":")
     if name in TABLES:
-        return by_rules(read_table(_table(name)))
+        return by_rules(read_table(table_of(name)))
     if name == "world":
         return by_rules([Rule(chr(to), chr(letter)) for letters in SCRIPTS.values() for letter, to in letters.items()])
     if name == "uroman":

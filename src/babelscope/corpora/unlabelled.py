@@ -25,8 +25,6 @@ _NEITHER = (
     "give BIO, which begins with a word and one of the tags O, B-TYPE and I-TYPE (leave out comments, convert the tags "
     "of BIOES, BILOU or IO), or plain text, one sentence a line"
 )
-ENDS = ".!?…"
-"""Signs that end sentences, and stand apart from words in treebanks."""
 WORD_A_LINE = "if the file has a word a line, write each sentence on one line, its words separated by spaces"
 """What to do about what `word_a_line` says."""
 
@@ -171,13 +169,6 @@ def read_plain_words(path: Path) -> ConlluDocument:
         lines += ["\t".join([str(place), word, *"________"]) for place, word in enumerate(words, start=1)]
         lines.append("")
     return ConlluDocument(lines, places)
-
-
-def glued(sentences: Sequence[Sequence[str]]) -> str | None:
-    """The last word of a sentence with its full stop, where most sentences end so: running text, not words apart."""
-    last = [words[-1] for words in sentences if words]
-    ends = [word for word in last if word[0].isalnum() and word[-1] in ENDS]
-    return ends[0] if 2 * len(ends) > len(last) else None
 
 
 def word_a_line(sentences: Sequence[Sequence[str]]) -> bool:

@@ -17,6 +17,7 @@ from babelscope.encoders.folder import TUNED_ON, TunedOn
 from babelscope.encoders.places import near_folder
 from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_card, write_records
 from babelscope.engine.dropping import whole
+from babelscope.engine.input_notes import input_notes
 from babelscope.engine.model_card import letters_of, transliterated, write_model_card
 from babelscope.engine.recall import find_key, recall
 from babelscope.engine.store import Store
@@ -95,8 +96,9 @@ def predict(store: Store, source: str, file: Path, output: Path, language: str |
         language: that of the file, by its code, where the model has a tokenizer of its own for it.
 
     Returns:
-        One line for the user, which says where the predictions stand; another one if the language was not named, and
-        the model has tokenizers for several.
+        One line for the user, which says where the predictions stand; and notes, a line each that begins with
+        `note: `: the language was not named and the model has tokenizers for several, the text is not as the model
+        reads it.
 
     Raises:
         InputError: there is no such model, the file is malformed or not of its task, the output exists, the language
@@ -118,9 +120,14 @@ def predict(store: Store, source: str, file: Path, output: Path, language: str |
     predictions = _predictions(model, document)
     with replacing(output) as draft:
         document.write(draft, predictions)
-    predicted = f"{len(document.inputs)} prediction{'s' if len(document.inputs) != 1 else ''}"
-    notes = f"{_in_letters(store, source)}{_as_words(document.inputs)}"
-    return f"{output}: {predicted} of task {task}, in {kind.written(task)}{read_as}{notes}"
+    done = f"{_counted(len(document.inputs), kind.unit(task))} {kind.predicted} (task {task})"
+    notes = "".join(f"\nnote: {note}" for note in input_notes(model, document.inputs))
+    return f"{output}: {done}, in {kind.written(task)}{read_as}{_in_letters(store, source)}{notes}"
+
+
+def _counted(number: int, unit: str) -> str:
+    first, *rest = unit.split()
+    return " ".join([f"{number:,}", first if number == 1 else f"{first}s", *rest])
 
 
 def _in_letters(store: Store, source: str) -> str:
@@ -139,22 +146,6 @@ def _read_as(first: Sequence[str], others: Collection[str]) -> str:
     return (
         "\nnote: the text was read in the pieces of what the model was trained on; if it is in another language, name "
         f"it: {named}"
-    )
-
-
-def _as_words(inputs: Sequence[Any]) -> str:
-    """What words are not, as it seems: sentences of one word each; or parts of running text, with its full stops."""
-    from babelscope.corpora.unlabelled import WORD_A_LINE, glued, word_a_line
-
-    if not inputs or not isinstance(inputs[0], list):
-        return ""
-    if word_a_line(inputs):
-        return f"\nnote: every sentence has one word; {WORD_A_LINE}"
-    if (word := glued(inputs)) is None:
-        return ""
-    return (
-        f"\nnote: most sentences end in a word with its full stop, such as {word!r:.50}, and a word with a sign is one "
-        "that the model has not seen; tokenise the text first, so that signs stand apart as in treebanks"
     )
 
 

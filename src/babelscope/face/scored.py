@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from babelscope.core.errors import InputError
 from babelscope.core.intervals import Interval
+from babelscope.core.scores import measure_of
 from babelscope.corpora.datasets import WORLD_PREFIX, Dataset, WorldData, find, find_file, limited
 from babelscope.encoders.own_vocabulary import check_own
 from babelscope.engine.store import Store
@@ -24,6 +25,11 @@ OF_THE_WORLD = 500
 """Examples of the artificial world, which has no end, unless another number is given."""
 COUNTED = ("words", "texts")
 """Units of numbers that say how much was scored."""
+SAID = {
+    "coverage": "words labelled", "unknown": "words with an unknown token", "words": "words scored",
+    "examples": "texts scored",
+}  # fmt: skip
+"""What measures are called that are no scores; others have their names in `core.scores`."""
 
 
 class Scored(NamedTuple):
@@ -41,9 +47,9 @@ class Scored(NamedTuple):
 
     @property
     def in_words(self) -> dict[str, str]:
-        """By measure, shares in percent, with their intervals."""
+        """By what was measured, shares in percent, with their intervals."""
         return {
-            each.measure: f"{each.value:,.0f}"
+            SAID.get(each.measure, measure_of(each.measure).name): f"{each.value:,.0f}"
             if each.unit in COUNTED
             else in_words(Interval(each.value, each.low, each.high, None, 1), each.unit)
             for each in self.scores

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from babelscope.core.outside import given_path
-from babelscope.face.cli.options import DEFAULT_STORE, PARALLEL, OutputFile, OutputFolder, StoreFolder, out
+from babelscope.face.cli.options import DEFAULT_STORE, PARALLEL, OutputFile, OutputFolder, StoreFolder, err, out
 
 
 def export(
@@ -47,7 +47,10 @@ def predict(
 
     place = open_store(store)
     told = with_weights(lambda: trained.predict(place, model, file, output, language), place)
-    out.print(told, highlight=False)
+    said, *notes = told.split("\nnote: ")
+    out.print(said, highlight=False)
+    for note in notes:
+        err.print(f"note: {note}", highlight=False, markup=False)
 
 
 def score(
@@ -73,8 +76,8 @@ def score(
     found = with_weights(lambda: scored.score(place, model, data, examples), place)
     out.print(found.title, highlight=False)
     width = max(map(len, found.in_words))
-    for measure, value in found.in_words.items():
-        out.print(f"{measure:<{width}}  {value}", highlight=False)
+    for said, value in found.in_words.items():
+        out.print(f"{said:<{width}}  {value}", highlight=False)
 
 
 def operate(
@@ -173,5 +176,11 @@ def transliterate(
 
     if bool(by) == restore:
         raise InputError("give either --by or --restore", USAGE)
-    count = rewriting.restore(file, output) if restore else rewriting.rewrite(file, output, transliteration(by))
-    out.print(f"{count:,} changed: {output}", highlight=False)
+    if restore:
+        done, nothing = rewriting.restore(file, output), "the file keeps nothing of what was there before"
+    else:
+        done = rewriting.rewrite(file, output, transliteration(by))
+        nothing = f"no letter of the text is in the table ({by}): is it the right one?"
+    out.print(f"{done.in_words} changed: {output}", highlight=False)
+    if not done.number:
+        err.print(f"note: {nothing}", highlight=False, markup=False)

@@ -50,6 +50,8 @@ class TaskKind(Registered):
     fresh_examples: ClassVar[bool] = False
     """Whether training examples are drawn anew each time, as masks are: what frozen layers give of them does not stay.
     """
+    predicted: ClassVar[str] = "labelled"
+    """What was done to what `predict` reads: `10 sentences labelled`."""
     needs_mlm_head: ClassVar[bool] = False
     """Whether encoders need a masked language model head."""
 
@@ -115,6 +117,10 @@ class TaskKind(Registered):
     def document(self, task: Task, file: Path) -> Document:
         """A file to predict on; `InputError` if nothing is predicted, or if it is malformed."""
         raise InputError(f"a model of task {task} labels nothing, so there is nothing to predict with it")
+
+    def unit(self, task: Task) -> str:
+        """What one prediction is for, in words: of a sentence, which may label each of its words."""
+        return "sentence"
 
     def written(self, task: Task) -> str:
         """Where predictions stand in that file, in words: `the column UPOS`."""

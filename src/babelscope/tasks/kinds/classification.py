@@ -53,6 +53,9 @@ class TextKind(TaskKind):
     def document(self, task: Task, file: Path) -> Document:
         return read_table(file, task.texts, task.label)
 
+    def unit(self, task: Task) -> str:
+        return "text" if len(task.texts) == 1 else "pair of texts"
+
     def written(self, task: Task) -> str:
         return f"the column {task.label}"
 

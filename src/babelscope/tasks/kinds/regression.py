@@ -20,6 +20,7 @@ class Regression(TextKind):
     measures: ClassVar[tuple[str, ...]] = ("pearson", "spearman")
     example: ClassVar[str] = "score"
     options: ClassVar[tuple[str, ...]] = ("label", "text", "scale")
+    predicted: ClassVar[str] = "given a number"
 
     def declared(
         self, name: str, label: str = "", text: tuple[str, ...] = (), scale: tuple[float, float] | None = None

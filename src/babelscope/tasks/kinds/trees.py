@@ -28,6 +28,7 @@ class Trees(TaskKind):
     heads: ClassVar[tuple[str, ...]] = ("small", "underspecified", "align-then-predict")
     quirks: ClassVar[Mapping[str, str]] = OF_TREES
     recurrent: ClassVar[bool] = True
+    predicted: ClassVar[str] = "parsed"
 
     def inputs(self, gold: Sequence[Any]) -> list[Any]:
         return [sentence.forms for sentence in gold]
