@@ -17,7 +17,7 @@ from babelscope.core.errors import DataError, InputError
 from babelscope.core.examples import NO_LABEL, Tagged, Tree
 from babelscope.corpora.bio import DOCUMENT, OUTSIDE, read_bio, repaired, split_tag, write_bio
 from babelscope.corpora.conllu import COLUMNS, word_lines
-from babelscope.corpora.lines import Line, numbered_lines
+from babelscope.corpora.lines import Line, at_lines, check_no_control, numbered_lines
 from babelscope.corpora.pairs import check_header
 from babelscope.corpora.raw_text import check_raw, kind_of_name
 
@@ -235,11 +235,14 @@ def _row(path: Path, line: Line, header: list[str], wanted: Sequence[str]) -> li
 
 
 def _plain_sentences(path: Path) -> Iterator[list[str]]:
+    """The words of each line that has some; `DataError` if none has, or a word holds what no file of words may."""
     empty = True
-    for line in numbered_lines(path):
-        if words := line.text.split():
-            empty = False
-            yield words
+    with at_lines(path):
+        for line in numbered_lines(path):
+            if words := line.text.split():
+                empty = False
+                check_no_control(Line(line.number, " ".join(words)))
+                yield words
     if empty:
         raise DataError(path, None, "holds no word; expected one sentence a line, its words separated by spaces")
 
