@@ -71,7 +71,7 @@ def test_parsing_is_learned(treebank, tmp_path):
 
 def test_a_relation_that_is_not_universal_is_refused(treebank):
     strange = Sentence("s", (Word("a", "X", 0, "boss"),))
-    with pytest.raises(InputError, match="relation 'boss' in the training data"):
+    with pytest.raises(InputError, match="sentence 's': relation 'boss' of word 1"):
         _ = BiLstmParsing(a_parser(treebank), [strange]).gold
 
 

@@ -273,9 +273,8 @@ def test_a_batch_makes_no_difference_to_the_trees_of_an_evaluation(encoder, tree
 
 
 def test_training_on_a_strange_relation_is_refused(encoder):
-    task = Parsing(a_parser(encoder), [Sentence("x", (Word("cat", "NOUN", 0, "subject:x"),))])
-    with pytest.raises(InputError, match=r"relation 'subject' in the training data.*acl, advcl"):
-        task.batch(np.array([0]), torch.Generator())
+    with pytest.raises(InputError, match=r"sentence 'x': relation 'subject:x' of word 1.*acl, advcl"):
+        Parsing(a_parser(encoder), [Sentence("x", (Word("cat", "NOUN", 0, "subject:x"),))])
 
 
 def test_no_word_is_an_input_error(encoder):

@@ -24,6 +24,7 @@ from babelscope.tasks.design import Measured, TaskModel
 from babelscope.tasks.metrics import computed
 from babelscope.tasks.mlm import HeldOut
 from babelscope.tasks.ner import compared_tags
+from babelscope.tasks.parsable import check_sentences
 from babelscope.tasks.parse import EncodedSentences, Parser, gold_trees, read_sentences
 from babelscope.tasks.spans import count_spans
 from babelscope.tasks.tag import TaggedWindows, Tagger, placed_classes, read_words
@@ -79,6 +80,7 @@ def _total(losses: Sequence[Tensor]) -> float:
 
 def measured_trees(parser: Parser, sentences: Sequence[Sentence], names: Sequence[str]) -> Measured:
     """Measures of a parser by name (LAS, UAS, with or without punctuation), and its loss."""
+    check_sentences(sentences)
     words = [sentence.words for sentence in sentences if sentence.words]
     encoded = EncodedSentences.of(parser, [sentence.forms for sentence in sentences if sentence.words])
     gold, device = gold_trees(words), parser.biaffine.device

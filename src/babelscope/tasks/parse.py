@@ -22,6 +22,7 @@ from babelscope.encoders.windows import Windows, encode_words
 from babelscope.tasks.attachment import attachment_scores, attachment_shares, universal
 from babelscope.tasks.biaffine import NONE
 from babelscope.tasks.biaffine_as_published import check_root, drops_after_layers, scorer
+from babelscope.tasks.parsable import check_lengths, check_sentences
 from babelscope.tasks.tag import first_pieces
 from babelscope.tasks.task import Score
 
@@ -99,6 +100,7 @@ class Parser(nn.Module):
 
     def predict(self, sentences: Sequence[Sequence[str]], tokens_per_batch: int = EVALUATION_TOKENS) -> list[Tree]:
         """A tree over the words of each sentence: one word is the root, and it alone has the relation `root`."""
+        check_lengths(sentences)
         windows = encode_words(self.tokenizer, sentences, self.max_length)  # of text that nobody gave to be kept
         encoded = EncodedSentences(windows)
         return predict_trees(self, len(encoded.lengths), sentence_batches(encoded, tokens_per_batch))
@@ -197,11 +199,12 @@ def evaluate_parser(parser: PredictsTrees, sentences: Sequence[Sentence]) -> lis
     """LAS and UAS of a parser; then `las.nopunct` and `uas.nopunct`, without the words tagged PUNCT or SYM.
 
     Raises:
-        InputError: there is no word.
+        InputError: there is no word; or as of `check_sentences`.
     """
     sentences = [sentence for sentence in sentences if sentence.words]
     if not sentences:
         raise InputError("no word to parse: the evaluation data is empty")
+    check_sentences(sentences)
     return attachment_scores(
         [sentence.words for sentence in sentences], parser.predict([sentence.forms for sentence in sentences])
     )
@@ -210,18 +213,10 @@ def evaluate_parser(parser: PredictsTrees, sentences: Sequence[Sentence]) -> lis
 def gold_trees(sentences: Sequence[Sequence[Word]]) -> tuple[Pieces, Pieces]:
     """The heads of words, and the classes of their relations, padded with `NONE` in batches.
 
-    Where a sentence was cut, a word whose head is gone has neither.
-
-    Raises:
-        InputError: a relation is not universal.
+    Relations are universal ones (`check_sentences`). Where a sentence was cut, a word whose head is gone has neither.
     """
     classes = {deprel: number for number, deprel in enumerate(DEPREL)}
     deprels = [[universal(word.deprel) for word in words] for words in sentences]
-    if strange := {deprel for row in deprels for deprel in row} - classes.keys():
-        raise InputError(
-            f"relation {min(strange)!r} in the training data; the universal ones are {', '.join(DEPREL)}, "
-            "with a subtype after a colon or without"
-        )
     heads = [[word.head if word.head <= len(words) else NONE for word in words] for words in sentences]
     relations = [
         [NONE if head == NONE else classes[deprel] for head, deprel in zip(*rows, strict=True)]
@@ -241,6 +236,10 @@ class Parsing:
     measure: str = "las"
     """What selects the best step."""
     higher_is_better: bool = True
+
+    def __post_init__(self) -> None:
+        for sentences in (self.sentences, *self.dev.values()):
+            check_sentences(sentences)
 
     @cached_property
     def examples(self) -> Any:

@@ -15,6 +15,7 @@ from babelscope.core.examples import Tree
 from babelscope.tasks.biaffine import Biaffine
 from babelscope.tasks.bilstm.backbone import BiLstmBackbone
 from babelscope.tasks.bilstm.words import EVALUATION_WORDS, EncodedWords, TrainingWords, WordBatch
+from babelscope.tasks.parsable import check_lengths
 from babelscope.tasks.parse import ParseBatch, Parsing, predict_trees
 
 
@@ -32,6 +33,7 @@ class BiLstmParser(nn.Module):
 
     def predict(self, sentences: Sequence[Sequence[str]], words_per_batch: int = EVALUATION_WORDS) -> list[Tree]:
         """A tree over the words of each sentence: one word is the root, and it alone has the relation `root`."""
+        check_lengths(sentences)
         encoded = EncodedWords.of(self.backbone.vocabulary, sentences)
         return predict_trees(self, len(sentences), encoded.cut(words_per_batch))
 
