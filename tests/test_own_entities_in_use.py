@@ -47,7 +47,7 @@ def test_an_exported_model_is_scored_on_the_test_split_of_such_a_file(used):
     answer = babelscope("score", used / "model", f"entities:wo:{used / 'mine.bio'}")
     last_tenth = World().entities("qaa", "train", 60)[54:]
     assert answer.status == 0, answer.errors
-    assert f" words {sum(len(each.words) for each in last_tenth)}" in " ".join(answer.output.split())
+    assert f" words scored {sum(len(each.words) for each in last_tenth)}" in " ".join(answer.output.split())
 
 
 @pytest.mark.parametrize(("lines", "told"), [("Dakar\n\nla\n\ndëkk\n\n.\n", True), ("Dakar la\nla\nla\nla\n", False)])
