@@ -25,7 +25,9 @@ def parser(request: pytest.FixtureRequest, encoder: Encoder) -> Parser | BiLstmP
     torch.manual_seed(0)
     if request.param == "encoder":
         return Parser(encoder)
-    return BiLstmParser(BiLstmBackbone(Vocabulary.of([["cat"]]), BiLstmShape(word=4, character=4, spelling=4, hidden=4)))
+    return BiLstmParser(
+        BiLstmBackbone(Vocabulary.of([["cat"]]), BiLstmShape(word=4, character=4, spelling=4, hidden=4))
+    )
 
 
 GOOD = chain("good", 3, "obj:x")
@@ -52,5 +54,7 @@ def test_a_sentence_that_cannot_be_parsed_is_named_before_anything_is_computed(
 
 def test_words_that_are_too_many_to_be_parsed_are_named(parser: Parser | BiLstmParser):
     assert len(parser.predict([["cat"] * 9])[0].heads) == 9
-    with pytest.raises(InputError, match=r"sentence 2, which begins with 'a cat a', has 2,001 words, and a parser reads"):
+    with pytest.raises(
+        InputError, match=r"sentence 2, which begins with 'a cat a', has 2,001 words, and a parser reads"
+    ):
         parser.predict([["cat"], ["a", "cat", "a", *["cat"] * (MOST_WORDS - 2)]])

@@ -24,8 +24,8 @@ def check_sentences(sentences: Iterable[Sentence]) -> None:
         for number, word in enumerate(sentence.words, start=1):
             if universal(word.deprel) not in known:
                 raise InputError(
-                    f"sentence {sentence.id!r:.200}: relation {word.deprel!r:.100} of word {number}; the universal ones "
-                    f"are {', '.join(DEPREL)}, with a subtype after a colon or without"
+                    f"sentence {sentence.id!r:.200}: relation {word.deprel!r:.100} of word {number}; the universal "
+                    f"ones are {', '.join(DEPREL)}, with a subtype after a colon or without"
                 )
 
 
@@ -37,4 +37,6 @@ def check_lengths(sentences: Sequence[Sequence[str]]) -> None:
 
 def _check_length(which: str, words: int) -> None:
     if words > MOST_WORDS:
-        raise InputError(f"{which} has {words:,} words, and a parser reads {MOST_WORDS:,} at most; cut it into sentences")
+        raise InputError(
+            f"{which} has {words:,} words, and a parser reads {MOST_WORDS:,} at most; cut it into sentences"
+        )
