@@ -8,6 +8,7 @@ from pathlib import Path
 
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.examples import Sentence
+from babelscope.core.names import check_name
 from babelscope.core.outside import given_path, reading
 from babelscope.corpora.conllu import read_conllu
 from babelscope.corpora.plain import divided
@@ -26,6 +27,7 @@ def own_file(name: str, split: Split) -> Path:
     code, _, given = name.removeprefix(PREFIX).partition(":")
     if not (code and given):
         raise InputError(f"{name!r}: a treebank of one's own is named {NAMES[0]}, such as treebank:mt:mudt.conllu")
+    check_name(code, name)
     path = given_path(given)
     if path.is_file():
         return path
