@@ -1,4 +1,4 @@
-"""Small things that are said wrong are noticed first: hosts, one step, a fault twice, too many models for a plan."""
+"""What is said wrong in small: hosts in addresses, one step, a fault twice, more models than can be planned."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from babelscope.core.errors import DataError, InputError
+from babelscope.core.names import check_name
 from babelscope.core.outside import given_path, reading
 from babelscope.corpora.plain import divided
 from babelscope.corpora.sources import SPLITS, Split
@@ -47,6 +48,7 @@ class OwnSplits(NamedTuple):
             raise InputError(
                 f"{name!r}: {self.what} of one's own is named {self.form}, such as {self.prefix}{self.example}"
             )
+        check_name(code, name)
         path = given_path(given)
         if path.is_file():
             return path

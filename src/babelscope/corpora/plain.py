@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.hashing import digest
+from babelscope.core.names import check_name
 from babelscope.core.outside import given_path, parse_json, reading
 from babelscope.corpora.codes import code_among
 from babelscope.corpora.lines import Line, content_digest, numbered_lines, the_one
@@ -64,6 +65,7 @@ def text_place(name: str) -> Path:
     code, _, file = name.removeprefix(OWN).partition(":")
     if not (code and file):
         raise InputError(f"{name!r}: a text of one's own is named {NAMES[1]}, such as text:nl:news.txt")
+    check_name(code, name)
     path = given_path(file)
     if not path.exists():
         raise InputError(f"{name}: there is no file {path}, nor a folder")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from babelscope.core.errors import EncoderError, did_you_mean
+from babelscope.core.names import name_problem
 from babelscope.core.outside import given_path, read_text, reading
 from babelscope.encoders.folder import CONFIG, check_folder, encoder_digest
 from babelscope.encoders.footprint import SHAPE, SHAPES
@@ -56,13 +57,20 @@ def display_name(source: str) -> str:
     if installed_folder(source) or not folder.is_dir():
         return SHORT.get(source.lower(), source)
     named = folder / NAME_FILE
-    return _checked_name(named) if named.is_file() else "/".join(folder.resolve().parts[-2:])
+    if named.is_file():
+        return _checked_name(named)
+    name = "/".join(folder.resolve().parts[-2:])
+    if problem := name_problem(name):
+        raise EncoderError(f"{folder}: rows would call it {name!r:.100}, which {problem}; or write a name into {named}")
+    return name
 
 
 def _checked_name(file: Path) -> str:
     name = read_text(file, LONGEST_NAME).strip()
     if not name or not name.isprintable():
         raise EncoderError(f"{file}: {name!r:.100} is no name: give one in a line, of characters that can be seen")
+    if problem := name_problem(name):
+        raise EncoderError(f"{file}: {name!r:.100} {problem}")
     return name
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Field,
     field_validator,
@@ -16,6 +17,7 @@ from pydantic.functional_validators import ModelWrapValidatorHandler
 
 from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError
+from babelscope.core.names import Name, checked_name
 from babelscope.core.tasks import Task
 from babelscope.core.validation import validate
 from babelscope.core.yaml import read_yaml, to_yaml
@@ -47,13 +49,22 @@ Seed = Annotated[int, Field(ge=0, lt=2**63)]
 """Files of rows hold numbers of 64 bits."""
 
 
+def _of_a_study(name: str) -> str:
+    if not all(part.strip(".") for part in name.split("@")):
+        raise ValueError("should not be of dots alone, which are folders' names; give it a letter or a digit")
+    return checked_name(name)
+
+
+StudyName = Annotated[str, AfterValidator(_of_a_study)]
+
+
 class Surgery(Declaration):
     """Operations on an encoder's weights, applied one after the other, under one name.
 
     A surgery can also be written as text, such as `reverse` or `drop:last=3`. The text is then its name.
     """
 
-    name: str = Field(min_length=1)
+    name: Name = Field(min_length=1)
     """Its name in rows and reports."""
     operations: tuple[AnyOperation, ...] = Field(min_length=1)
     """They are applied in this order. A donor is named like an entry of `encoders`: it is an encoder of the study or
@@ -105,7 +116,7 @@ class Contrast(Declaration):
 class Study(Declaration):
     """Every encoder under every surgery is tuned on every task with every seed, and scored on the task's data sets."""
 
-    name: str = Field(pattern=r"^[\w.-]+(@[\w.-]+)?$")
+    name: StudyName = Field(pattern=r"^[\w.-]+(@[\w.-]+)?$")
     """Letters, digits, `_`, `.` and `-`. It is in every row."""
     question: str = ""
     """What the study asks, in words. It heads the report."""
@@ -117,7 +128,7 @@ class Study(Declaration):
     """Which part of an encoder is trained, and when; None: all of it, all the time."""
     references: tuple[DeclaredEncoder, ...] = ()
     """Encoders that are not tuned. Probes measure their perplexity, and how far the other encoders are from them."""
-    tasks: dict[str, Transfer] = Field(default={})
+    tasks: dict[Name, Transfer] = Field(default={})
     """What is trained and scored, each under a name.
 
     The name is that of a task, such as `pos`. Or it is any name, and the key `task` inside says what is trained: so one

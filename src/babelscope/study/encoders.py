@@ -16,6 +16,7 @@ from pydantic import (
 )
 
 from babelscope.core.declaration import Count, Declaration
+from babelscope.core.names import Name
 from babelscope.core.tasks import MASKING_RATE
 from babelscope.corpora.codes import checked_code, known_as
 from babelscope.corpora.parallel import WorldPairs
@@ -55,7 +56,7 @@ class Pretraining(Declaration):
     The tokenizer is trained on natural text. Encoders that differ only in code-switching therefore share it.
     """
 
-    name: Annotated[str, Field(min_length=1)]
+    name: Annotated[Name, Field(min_length=1)]
     """Its name in rows and reports."""
     texts: Annotated[tuple[DeclaredText, ...], Field(min_length=1)]
     """What it reads, all mixed: text of the world, or names such as `ntrex:nl`, whose training split is read."""
@@ -77,7 +78,7 @@ class Adaptation(Declaration):
     An encoder without a masked language model head gets one.
     """
 
-    name: Annotated[str, Field(min_length=1)]
+    name: Annotated[Name, Field(min_length=1)]
     """Its name in rows and reports."""
     encoder: str
     """The name of an encoder that the study declares before this one, or of another as `encoders` would name it."""
@@ -137,7 +138,7 @@ class BringingIn(Declaration):
     docs/bring-in.md).
     """
 
-    name: Annotated[str, Field(min_length=1)]
+    name: Annotated[Name, Field(min_length=1)]
     """Its name in rows and reports."""
     encoder: str
     """The name of an encoder that the study declares before this one, or of another as `encoders` would name it."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol
 
 from babelscope.core import outside
 from babelscope.core.errors import DataError, InputError
+from babelscope.core.names import check_name
 from babelscope.core.registry import Registered, import_plugins
 from babelscope.core.tasks import Task
 from babelscope.corpora.lines import content_digest
@@ -153,6 +154,7 @@ def given_path(name: str, form: str, folders: bool = False) -> Path:
     _, code, given = [*name.split(":", 2), "", ""][:3]
     if not (code and given):
         raise InputError(f"{name!r}: such data sets are named {form}, where CODE is that of the language")
+    check_name(code, name)
     path = outside.given_path(given)
     if not (path.is_file() or (folders and path.is_dir())):
         raise InputError(f"{name}: there is no file {'or folder ' if folders else ''}{path}")

@@ -52,20 +52,20 @@ def language_table(listed: Sequence[Line], labels: Mapping[str, str]) -> Table:
 
     Claims of the same two conditions, one with a margin and one without, say, have the same lines, and have them once.
     """
-    lines = []
-    for line in {(line.between, line.where): line for line in listed if line.is_claim}.values():
+    lines: dict[tuple[str, str, str], list[Cell]] = {}
+    for line in (line for line in listed if line.is_claim):
         each = line.compared.effects
         for language, known in each.items() if len(each) > 1 else ():
+            cells = [Cell(line.between), Cell(line.where), Cell(labels.get(language, language))]
             size = line.shown.cells(line.shown.of_better(known.interval))
-            seeds = number_cell(known.seeds, "d")
-            lines.append([Cell(line.between), Cell(line.where), Cell(labels.get(language, language)), *size, seeds])
+            lines.setdefault((line.between, line.where, language), [*cells, *size, number_cell(known.seeds, "d")])
     headers = ["Difference of", "Task", "Language", _size_header(listed), "95% interval", "Seeds"]
     note = (
         "Where each claim lies; intervals are of a language by itself, and nothing is claimed of single ones. That of "
         "a mean over languages can be narrower than all of theirs, where a seed that is better in one is worse in "
         "another."
     )
-    return Table("Every claim in every language", headers, lines, note)
+    return Table("Every claim in every language", headers, list(lines.values()), note)
 
 
 def mixed_table(listed: Sequence[Line]) -> Table:
