@@ -37,6 +37,11 @@ def test_two_claims_of_one_pair_have_the_lines_of_its_languages_once():
     pair = [PRETRAINED, PRETRAINED._replace(claim="As good", margin=0.9)]
     alone, both = (language_table(effects(Report("t", "q", made, contrasts=told)), {}) for told in (pair[:1], pair))
     assert both.lines == alone.lines and alone.lines
+    more = [*made, *(row.labelled(language="qac") for row in rows())]
+    wide, narrow = PRETRAINED._replace(claim="All"), PRETRAINED._replace(claim="Two", languages=("qaa", "qab"))
+    for told in ([wide, narrow], [narrow, wide]):
+        lines = language_table(effects(Report("t", "q", more, contrasts=told)), {}).lines
+        assert sorted(line[2].text for line in lines) == ["qaa", "qab", "qac"]
 
 
 def test_a_measure_that_is_entered_after_reports_were_imported_can_be_a_score(monkeypatch):
