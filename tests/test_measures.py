@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar, Literal
 
 import numpy as np
 import pytest
 import torch
 
 from babelscope.core.errors import InputError, StudyError
-from babelscope.core.faults import Faults
-from babelscope.core.row import Row
-from babelscope.core.step import STEPS, Step, Workspace
+from babelscope.core.step import STEPS, Step
 from babelscope.encoders.tap import sentence_states
 from babelscope.engine.recall import recall
 from babelscope.engine.run import run_plan
@@ -30,51 +26,12 @@ from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study, load_study
 from between_study import complete
 from command_line import declaration, transfer
+from own_measures import Anisotropy  # which enters the measures of that file
 from studies_in_text import MINIMAL
 
 pytestmark = pytest.mark.usefixtures("in_process")
 
 # What a stranger writes.
-
-
-class Anisotropy(LayerMeasure):
-    """Mean cosine of two different sentences' states (Ethayarajh, 2019)."""
-
-    measure: Literal["anisotropy"] = "anisotropy"
-
-    def compute(self, states):
-        units = torch.nn.functional.normalize(states.double(), dim=-1)
-        cosines = units @ units.transpose(-1, -2)
-        sentences = states.shape[1]
-        return (cosines.sum(dim=(-1, -2)) - sentences) / (sentences * (sentences - 1))
-
-
-class Letters(Measure):
-    """How many letters the name of each encoder has."""
-
-    unit: ClassVar[str] = "letters"
-
-    measure: Literal["letters"] = "letters"
-    most: int = 99
-
-    def check(self, compiled: Compiled, faults: Faults) -> None:
-        if self.most < 1:
-            faults.add("most", "names have a letter at least")
-
-    def steps(self, compiled: Compiled) -> Iterator[Step]:
-        yield from (CountLetters(name=encoder.labels["encoder"], most=self.most) for encoder in compiled.encoders)
-
-
-class CountLetters(Step):
-    """The step of the measure above."""
-
-    row_kind: ClassVar[str] = "letters"
-
-    name: str
-    most: int
-
-    def execute(self, workspace: Workspace) -> None:
-        workspace.write_rows([Row("letters", min(self.most, len(self.name)), "letters", encoder=self.name)])
 
 
 @similarity("RSA")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import own_measures  # noqa: F401
 from babelscope.core.errors import StudyError
 from babelscope.steps import Evaluate, Tune
 from babelscope.study.compile import compile_study

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 import babelscope as bs
@@ -9,6 +11,8 @@ from babelscope.core.errors import DataError
 from babelscope.core.examples import NO_HEAD
 from babelscope.corpora.conllu import read_conllu, write_conllu
 from babelscope.corpora.datasets import find
+from babelscope.corpora.lines import content_digest
+from babelscope.corpora.parsed import sentences_for
 from babelscope.study.transfer import Transfer, declared_task
 from babelscope.world import World
 from command_line import declaration, write_study
@@ -71,6 +75,25 @@ def test_tags_of_ones_own_are_labels_of_a_declared_task(file, sentences):
     ]
     with pytest.raises(DataError, match=r"mine.conllu:\d+: .* is not a universal part of speech.*label: upos"):
         find("pos", f"treebank:qaa:{file}", "train", 5).read()
+
+
+@pytest.mark.parametrize("file", [(universal, False)], indirect=True)
+def test_another_kind_of_task_may_look_at_trees(file):
+    looking = tagging(label="upos").model_copy(update={"kind": "looking"})
+    with pytest.raises(DataError, match=r"mine.conllu:1: no head or no dependency relation"):
+        annotated = partial(sentences_for, looking, sha256=content_digest(file))
+        annotated(file, 5)
+
+
+@pytest.mark.parametrize("file", [(universal, False)], indirect=True)
+def test_a_divided_treebank_without_trees_is_for_tagging_alone(file, tmp_path, monkeypatch):
+    folder = tmp_path / "ud" / "UD_French-Harbour"
+    folder.mkdir(parents=True)
+    file.rename(folder / "fr_harbour-ud-test.conllu")
+    monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path))
+    assert find("pos", "UD_French-Harbour:tenths-8-1-1", "train", 5).read()
+    with pytest.raises(DataError, match=r"fr_harbour-ud-test.conllu:1: no head or no dependency relation"):
+        find("parsing", "UD_French-Harbour:tenths-8-1-1", "train", 5).read()
 
 
 @pytest.mark.parametrize("file", [(nothing, False)], indirect=True)

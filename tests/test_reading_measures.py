@@ -38,7 +38,7 @@ from babelscope.tuning.probes import Corpus, Probes
 from babelscope.tuning.settings import Tuning
 from babelscope.world import World
 from babelscope.world.world import VERSION
-from test_measures import Anisotropy
+from own_measures import Anisotropy
 from test_reading import bilingual, made, plain  # noqa: F401
 from test_tuning_by_tokenizer import computed
 

@@ -1,4 +1,4 @@
-"""What is said wrong in small: hosts in addresses, one step, a fault twice, more models than can be planned."""
+"""What is said wrong in small: one step, a fault twice, more models than can be planned."""
 
 from __future__ import annotations
 
@@ -6,21 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from babelscope.core.errors import StoreError, StudyError
+from babelscope.core.errors import StudyError
 from babelscope.core.words import counted
-from babelscope.engine.sharing.addresses import objects_at
 from babelscope.study.declare import Study
 from command_line import babelscope, declaration, write_study
-
-
-def test_a_machine_in_the_address_of_a_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    answer = babelscope("plan", "first-look", "--store", "file://host/x")
-    assert answer.status == StoreError.exit_status and not [*tmp_path.iterdir()]
-    assert "file://host/x: 'host' is no folder here, and no other machine is asked; give all of" in answer.errors
-    (tmp_path / "there").mkdir()
-    for address in ("file://there/x", "file://./x/y", "file://new", f"file://{tmp_path}/new/x"):
-        objects_at(address)
 
 
 def test_a_fault_that_is_found_twice_is_listed_once():

@@ -9,6 +9,7 @@ from babelscope.advise.plan import Planned, most_for_curves
 from babelscope.advise.recipes import BRINGING, Recipe
 from babelscope.advise.request import Request
 from babelscope.advise.sentences import at_once
+from babelscope.core.words import counted
 from babelscope.report.cautions import UNREAD
 from babelscope.study.verdicts import AS_IT_IS
 
@@ -58,10 +59,6 @@ def minutes_of_run(planned: Sequence[Planned], request: Request) -> str:
         return ""
     number = at_once(request)
     race = sum(step.seconds or 0 for step in planned) / 60 / number
-    more = _rounded(most_for_curves(request, planned) / 60 / number)
-    curves = f", and at most {more} more for the curves" if request.curve else ""
-    return f"about {_rounded(race)} minutes here{curves}"
-
-
-def _rounded(minutes: float) -> str:
-    return f"{max(minutes, 1):,.0f}"
+    more = most_for_curves(request, planned) / 60 / number
+    curves = f", and at most {max(more, 1):,.0f} more for the curves" if request.curve else ""
+    return f"about {counted(round(max(race, 1)), 'minute')} here{curves}"

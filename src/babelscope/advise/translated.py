@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 from babelscope.advise.request import Request, read_source
@@ -75,8 +76,8 @@ def texts_in_words(request: Request) -> list[str]:
 
 def _in_words(given: str, text: NamedPairs | FilePairs) -> str:
     collection = text.collection if isinstance(text, NamedPairs) else None
-    if collection is None:
-        return given
+    if collection is None:  # a file of one's own, whose folder is nobody's business but the user's
+        return ",".join(Path(part).name for part in given.split(","))
     return f"{given}: {collection.title}, {collection.attribution}, {collection.licence}, {collection.home}"
 
 

@@ -42,7 +42,7 @@ def _others_rising(outcome: Outcome) -> list[Placed]:
 
 def _others_alike(outcome: Outcome) -> list[Placed]:
     """Those that ended their training and show neither to be worse than the best nor to be as good."""
-    done = [placed for placed in outcome.placed if placed.behind and not placed.rising]
+    done = [placed for placed in outcome.placed if not placed.rising]
     return [placed for placed in done if placed.behind and placed.behind.sign <= 0 and not placed.behind.equal]
 
 
@@ -50,13 +50,9 @@ def _how_many(some: Sequence[Placed], outcome: Outcome) -> str:
     """`All 5 recipes with an encoder were`, `2 of the 6 other recipes were`; the name of one alone."""
     if len(some) == 1:
         return f"{some[0].recipe.name} {_was(some)}"
-    others = [placed for placed in outcome.placed if placed is not outcome.best]
-    with_encoder = [placed for placed in others if placed.recipe.encoder != BILSTM]
-    if outcome.best.recipe.encoder == BILSTM:
-        whole, of_all = with_encoder, "recipes with an encoder"
-    else:
-        whole, of_all = others, "other recipes"
-    count = f"All {len(some)}" if len(some) == len(whole) else f"{len(some)} of the {len(whole)}"
+    others = len(outcome.placed) - 1
+    of_all = "recipes with an encoder" if outcome.best.recipe.encoder == BILSTM else "other recipes"
+    count = f"All {len(some)}" if len(some) == others else f"{len(some)} of the {others}"
     return f"{count} {of_all} {_was(some)}"
 
 

@@ -182,8 +182,8 @@ def silent_where_it_fails() -> Iterator[None]:
 
     A panic of Rust is printed before it becomes an exception, whatever is done with that.
     """
-    printed = _temporary_file()
-    if printed is None or sys.__stderr__ is None:  # closed, so that its number may be that of any file
+    printed = _temporary_file() if sys.__stderr__ else None  # its number may be any file's where it is closed
+    if printed is None:
         yield
         return
     with printed:

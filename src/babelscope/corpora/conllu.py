@@ -218,7 +218,7 @@ def _expect(line: int, id: object, expected: object) -> None:
 
 def _word(row: _Row, annotation: Annotation) -> Word:
     if annotation != "any" and row.upos not in _KNOWN_TAGS:
-        raise LineError(row.line, _wrong_tag(row.upos))
+        raise LineError(row.line, _wrong_tag(row.upos, annotation))
     if problem := _wrong_features(row.feats):
         raise LineError(row.line, problem)
     if row.head is not None and row.head < 0:
@@ -230,11 +230,12 @@ def _word(row: _Row, annotation: Annotation) -> Word:
     return Word(row.form, row.upos, head, deprel, row.lemma, row.xpos, row.feats, row.deps, row.misc)
 
 
-def _wrong_tag(upos: str) -> str:
-    problem = f"{upos!r} is not a universal part of speech; allowed are {', '.join(UPOS)}"
+def _wrong_tag(upos: str, annotation: Annotation) -> str:
     if upos == NO_LABEL:
-        problem = "no universal part of speech (fourth column is _): not annotated"
-    return f"{problem}. Other tags can be labels of a task that you declare: task: tagging, label: upos, or label: xpos"
+        return "no universal part of speech (fourth column is _): not annotated"
+    problem = f"{upos!r} is not a universal part of speech; allowed are {', '.join(UPOS)}"
+    own = ". Tags of your own are labels of a task that you declare: task: tagging, label: upos"
+    return problem + own if annotation == "tags" else problem
 
 
 @lru_cache(10_000)  # a treebank has few that differ

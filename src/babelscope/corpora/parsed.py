@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from babelscope.core.examples import NO_HEAD, UPOS, Sentence
-from babelscope.core.tasks import LINES, TREES, WORDS, Task
+from babelscope.core.tasks import LINES, Task
 from babelscope.corpora.conllu import Annotation, read_conllu
 from babelscope.corpora.lines import check_unchanged
 from babelscope.corpora.parsed_table import as_table, of_table
@@ -54,10 +54,15 @@ def _has(annotation: Annotation, sentences: Sequence[Sentence]) -> bool:
 
 
 def annotation_of(task: Task) -> Annotation:
-    """What words must have for a task."""
-    if task.reads == TREES:
+    """What words must have for a task: of text nothing, and of tagging the label, which is seen to with the classes.
+
+    Any other kind of task that reads words may look at all that treebanks have.
+    """
+    if task.reads == LINES:
+        return "any"
+    if task.kind != "tagging":
         return "trees"
-    return "tags" if task.reads == WORDS and task.label == "upos" and task.labels == UPOS else "any"
+    return "tags" if task.label == "upos" and task.labels == UPOS else "any"
 
 
 def parsed_sentences(path: Path, count: int | None = None, *, sha256: str) -> list[Sentence]:

@@ -18,6 +18,8 @@ from babelscope.corpora.raw_text import check_raw
 from babelscope.corpora.transliteration import Change
 
 KEPT, KEPT_TEXT = "OrigForm", "orig_text"
+_WORD_ID = re.compile(r"[0-9]+\t")
+"""With which lines of words begin in CoNLL-U, and no others."""
 _COMMENT = re.compile(r"(?P<before>#\s*)(?P<name>text|orig_text)(?P<after>\s*=.*)")
 """With whatever spaces, as the reader of CoNLL-U takes it."""
 _AGAIN = "the file is transliterated, restore it first"
@@ -73,7 +75,7 @@ def _is_conllu(source: Path) -> bool:
 
 
 def _write(source: Path, target: Path, rewritten: Callable[[Line], str], conllu: bool = True) -> Changed:
-    """Each line as `rewritten` gives it; how many changed that are no comments, as lines of CoNLL-U with # are."""
+    """Each line as `rewritten` gives it; how many changed, of CoNLL-U those of words alone."""
     target = new_path(target)
     count = total = 0
 
@@ -81,7 +83,7 @@ def _write(source: Path, target: Path, rewritten: Callable[[Line], str], conllu:
         nonlocal count, total
         for line in numbered_lines(source):
             text = rewritten(line)
-            counts = bool(line.text.strip()) and not (conllu and line.text.startswith("#"))
+            counts = bool(_WORD_ID.match(line.text) if conllu else line.text.strip())
             count, total = count + (counts and text != line.text), total + counts
             yield f"{text}\n"
 

@@ -15,8 +15,6 @@ from torch import Tensor
 from babelscope.core.errors import InputError
 from babelscope.encoders.kernels import NOTHING_DEBIASED, ROUNDING, require_none
 
-_ONE_LAYER = torch.Size()
-
 
 def linear_cka(x: Tensor, y: Tensor, debiased: bool = False) -> float:
     """CKA with linear kernels of a layer of one model and a layer of another.
@@ -76,8 +74,8 @@ class _Side:
         centred = _centred(moments)
         biased, hsic = (_hsic(centred, form) for form in (False, debiased))
         constant = centred[-2, -1] <= ROUNDING**2 * len(self.rows) * mean_square
-        require_none(constant, self.name, _ONE_LAYER, "its states are the same for all samples")
-        require_none(hsic <= ROUNDING * biased, self.name, _ONE_LAYER, NOTHING_DEBIASED)
+        require_none(constant, self.name, (), "its states are the same for all samples")
+        require_none(hsic <= ROUNDING * biased, self.name, (), NOTHING_DEBIASED)
         return hsic.sqrt()
 
 

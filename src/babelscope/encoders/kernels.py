@@ -5,6 +5,8 @@ CKA is the inner product of two unit kernels: centred, and divided by their norm
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -71,8 +73,8 @@ def unit_kernels(name: str, kernels: Tensor, debiased: bool) -> Tensor:
     return centred / norms[:, None]
 
 
-def require_none(bad: Tensor, name: str, layers: torch.Size, problem: str) -> None:
-    """Raise an `InputError` that names the first bad layer."""
+def require_none(bad: Tensor, name: str, layers: Sequence[int], problem: str) -> None:
+    """Raise an `InputError` that names the first bad layer; without `layers` there is one alone."""
     if bad.any():
         index = np.unravel_index(int(bad.flatten().int().argmax()), layers) if layers else ()
         where = f"layer {', '.join(map(str, index))} of {name}" if layers else name

@@ -229,7 +229,7 @@ def _no_entity(by_condition: Mapping[str, Sequence[Score]]) -> Iterator[str]:
     every, zeros = 0, list[Score]()
     for scores in by_condition.values():
         none = [score for score in scores for value in score.by_seed.values() if not value and _is_of_entities(score)]
-        every += sum(score.seeds for score in scores) if none else 0
+        every += sum(len(score.by_seed) for score in scores) if none else 0
         zeros += none
     if zeros:
         conditions, places = (list(dict.fromkeys(names)) for names in zip(*map(_names, zeros), strict=True))

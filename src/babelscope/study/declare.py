@@ -44,7 +44,7 @@ __all__ = [
 ]  # fmt: skip
 
 MOST_MODELS = 100_000
-"""Of a study. To plan a few thousand takes a second, so that these take minutes; to tune them takes weeks."""
+"""Of a study. To plan them takes minutes, and to tune them, with a minute for each, ten weeks."""
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 """Files of rows hold numbers of 64 bits."""
 

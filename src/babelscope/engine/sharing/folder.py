@@ -30,7 +30,6 @@ class FolderObjects(Objects):
     """Files in a folder, by moves and links, which every file system does at once for all machines."""
 
     def __init__(self, address: str):
-        _check_no_host(address)
         self._folder = given_path(address.removeprefix(FOLDER)).absolute()
         super().__init__(f"{FOLDER}{self._folder}")  # the same for all who mean this folder
 
@@ -131,13 +130,3 @@ class FolderObjects(Objects):
                 with suppress(FileNotFoundError):
                     sync(path.parent)
                 return
-
-
-def _check_no_host(address: str) -> None:
-    """Refuse the name of a machine before the first slash, which addresses have elsewhere."""
-    host, _, inside = address.removeprefix(FOLDER).partition("/")
-    if host and inside and not host.startswith((".", "~")) and not Path(host).is_dir():
-        raise StoreError(
-            f"{address}: {host!r} is no folder here, and no other machine is asked; give all of a folder's path, "
-            f"{FOLDER}/FOLDER, and {FOLDER}./FOLDER for one that is to be here"
-        )

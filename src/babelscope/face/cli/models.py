@@ -180,7 +180,7 @@ def transliterate(
         done, nothing = rewriting.restore(file, output), "the file keeps nothing of what was there before"
     else:
         done = rewriting.rewrite(file, output, transliteration(by))
-        nothing = f"no letter of the text is in the table ({by}): is it the right one?"
+        nothing = f"nothing was changed: the text has no letter that {by} changes"
     out.print(f"{done.in_words} changed: {output}", highlight=False)
-    if not done.number:
+    if done.total and not done.number:
         err.print(f"note: {nothing}", highlight=False, markup=False)

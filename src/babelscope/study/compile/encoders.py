@@ -204,11 +204,14 @@ class ResolvedEncoders:
                 self.named.setdefault(encoder.labels["encoder"], encoder)
                 if isinstance(given, str):
                     self.named[given] = encoder
-        for k, surgery in enumerate(self.study.surgeries if self.all_found else ()):
-            for name in surgery.encoders if surgery else ():
+        known = {given if isinstance(given, str) else given.name for _, given, _ in self._all()}
+        for k, surgery in enumerate(self.study.surgeries):
+            for name in surgery.encoders if surgery and self.all_found else ():
                 self.faults.resolve(f"surgeries.{k}.encoders", self.tuned, name)
             for name in donors_of(surgery.operations) if surgery else ():
-                if name not in self.named and (donor := self.faults.resolve(f"surgeries.{k}", _load, name)):
+                if name in known or name in self.named:
+                    continue
+                if donor := self.faults.resolve(f"surgeries.{k}", _load, name):
                     self.named[name] = donor
 
     def _all(self) -> Iterator[tuple[str, Given, EncoderStep | None]]:
