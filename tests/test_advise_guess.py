@@ -62,6 +62,9 @@ def test_minutes_are_those_by_the_clock(monkeypatch, cores, curve, told):
     found = minutes_of_run(plan(*[Recipe("mini", AS_IT_IS)] * 5), REQUEST.model_copy(update={"curve": curve}))
     assert found == told
     assert minutes_of_run(plan(seconds=None), REQUEST) == minutes_of_run([], REQUEST) == ""
+    assert minutes_of_run([*plan(), *plan(seconds=None)], REQUEST) == "", "of one recipe they are not known"
+    alone = REQUEST.model_copy(update={"curve": False})
+    assert minutes_of_run(plan(seconds=1.0), alone) == "about 1 minute here"
 
 
 def test_the_page_begins_with_it_and_the_command():
