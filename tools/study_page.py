@@ -20,6 +20,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import to_jsonable_python
 
 from babelscope.core.declaration import Declaration
+from babelscope.core.names import Name
 from babelscope.core.registry import Registered
 from babelscope.measures import Measure
 from babelscope.study.declare import Study
@@ -211,7 +212,7 @@ def _value(annotation: Any, limits: Sequence[Any] = ()) -> str:
         case origin if origin is Literal:
             return " or ".join(", ".join(f"`{choice}`" for choice in inside).rsplit(", ", 1))
         case origin if origin is dict:
-            names = "names" if inside[0] is str else _value(inside[0])
+            names = "names" if inside[0] in (str, Name) else _value(inside[0])
             return f"{filled}mapping of {names} to {_value(inside[1])}"
         case origin if origin is tuple:
             count = "list of" if ... in inside else f"list of {len(inside)}"
