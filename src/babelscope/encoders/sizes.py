@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -76,20 +77,26 @@ def check_tokenizer(folder: Path) -> None:
     """
     for name, largest in TOKENIZER_FILES.items():
         path = folder / name
-        if not path.is_file():
-            continue
-        try:
-            held = read_json(path, largest)
-        except DataError as error:
-            raise EncoderError(f"cannot load the encoder: {error}. Download or save it again") from None
-        if (added := _added(name, held)) > MOST_ADDED:
-            raise EncoderError(
-                f"{path}: {added:,} tokens are added to its pieces, {MOST_ADDED:,} are the most. Make them pieces"
-            )
-        if isinstance(held, dict) and growth(held.get("normalizer"), held.get("pre_tokenizer")) > MOST_GROWTH:
-            raise EncoderError(
-                f"{path}: its normalizer makes more than {MOST_GROWTH:,} letters of one. Take replacements away there"
-            )
+        if path.is_file():
+            state = path.stat()
+            _check_file(path, largest, (state.st_size, state.st_mtime_ns))
+
+
+@lru_cache(maxsize=64)  # steps of one process load the same encoder again and again, and large files take a second
+def _check_file(path: Path, largest: int, state: tuple[int, int]) -> None:
+    """Look at a file of a tokenizer; `state` tells it from what it is later."""
+    try:
+        held = read_json(path, largest)
+    except DataError as error:
+        raise EncoderError(f"cannot load the encoder: {error}. Download or save it again") from None
+    if (added := _added(path.name, held)) > MOST_ADDED:
+        raise EncoderError(
+            f"{path}: {added:,} tokens are added to its pieces, {MOST_ADDED:,} are the most. Make them pieces"
+        )
+    if isinstance(held, dict) and growth(held.get("normalizer"), held.get("pre_tokenizer")) > MOST_GROWTH:
+        raise EncoderError(
+            f"{path}: its normalizer makes more than {MOST_GROWTH:,} letters of one. Take replacements away there"
+        )
 
 
 def _added(name: str, held: Any) -> int:
