@@ -183,7 +183,7 @@ def test_a_race_with_translated_sentences(request_, files, tmp_path, monkeypatch
     assert written.count("<svg") == 3 and "The curves take at most about" in written
     assert re.findall(r">Translated sentences</th>|>Translated sentences</td>", written)
     card, record = (folder / "README.md").read_text(), json.loads((folder / RECORD).read_text())
-    assert f"- {files / 'pairs.tsv'}" in card and f"{record['pairs']} pairs of sentences" in card
+    assert "- pairs.tsv" in card and str(files) not in card and f"{record['pairs']} pairs of sentences" in card
     assert (record["language"], record["source"]) == ("qag", "qaa")
     assert record["pairs"] == len(translated(request_).pairs)
     model = load_model(folder)
