@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from babelscope.core.tasks import TASKS
+from babelscope.core.words import counted
 from babelscope.engine.input_notes import input_notes
-from babelscope.engine.trained import _counted
 from babelscope.tasks.design import Design
 from babelscope.tasks.kinds import kind_of
 from babelscope.tasks.models import task_model
@@ -53,5 +53,5 @@ def test_signs_are_told_of_words_alone(model):
 )
 def test_what_was_done_has_the_unit_of_its_kind(task, said):
     kind = kind_of(TASKS[task])
-    assert f"{_counted(2, kind.unit(TASKS[task]))} {kind.predicted}" == said
-    assert _counted(1, "pair of texts") == "1 pair of texts"
+    assert f"{counted(2, kind.unit(TASKS[task]))} {kind.predicted}" == said
+    assert counted(1, "pair of texts") == "1 pair of texts"

@@ -13,5 +13,6 @@ def listed(names: Sequence[str], most: int = 6) -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    """`1 step`, `2,000 steps`."""
-    return f"{number:,} {thing}{'s' if number != 1 else ''}"
+    """`1 step`, `2,000 steps`, `2 pairs of texts`."""
+    first, space, rest = thing.partition(" ")
+    return f"{number:,} {first}{'s' if number != 1 else ''}{space}{rest}"

@@ -24,7 +24,7 @@ from babelscope.corpora.lines import Line, LineError, at_lines, check_no_control
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 Annotation = Literal["trees", "tags", "any"]
 """What words must have: heads, relations and universal parts of speech; these parts of speech; or nothing."""
-_KNOWN_TAGS = frozenset(UPOS)
+KNOWN_TAGS = frozenset(UPOS)
 _REPEATED_SPACE = "  "  # `conllu` would take it for the end of a column
 _SPACE = re.compile(r"\s").search
 _PLAIN_NUMBER = re.compile("[1-9][0-9]{0,8}").fullmatch
@@ -217,7 +217,7 @@ def _expect(line: int, id: object, expected: object) -> None:
 
 
 def _word(row: _Row, annotation: Annotation) -> Word:
-    if annotation != "any" and row.upos not in _KNOWN_TAGS:
+    if annotation != "any" and row.upos not in KNOWN_TAGS:
         raise LineError(row.line, _wrong_tag(row.upos, annotation))
     if problem := _wrong_features(row.feats):
         raise LineError(row.line, problem)

@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 
 from babelscope.core.examples import NO_HEAD, UPOS, Sentence
 from babelscope.core.tasks import LINES, Task
-from babelscope.corpora.conllu import Annotation, read_conllu
+from babelscope.corpora.conllu import KNOWN_TAGS, Annotation, read_conllu
 from babelscope.corpora.lines import check_unchanged
 from babelscope.corpora.parsed_table import as_table, of_table
 from babelscope.corpora.prepared import prepared
 
 MOST = 32
 """Files that are kept in memory."""
-_TAGS = frozenset(UPOS)
 READING = 1
 """Raise it where `read_conllu` gives something else of the same file."""
 
@@ -48,9 +47,9 @@ def _has(annotation: Annotation, sentences: Sequence[Sentence]) -> bool:
         case "any":
             return True
         case "tags":
-            return all(word.upos in _TAGS for word in words)
+            return all(word.upos in KNOWN_TAGS for word in words)
         case "trees":
-            return all(word.upos in _TAGS and word.head != NO_HEAD for word in words)
+            return all(word.upos in KNOWN_TAGS and word.head != NO_HEAD for word in words)
 
 
 def annotation_of(task: Task) -> Annotation:

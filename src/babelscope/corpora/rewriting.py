@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.outside import new_path, write_text
+from babelscope.core.words import counted
 from babelscope.corpora.lines import Line, numbered_lines
 from babelscope.corpora.raw_text import check_raw
 from babelscope.corpora.transliteration import Change
@@ -37,7 +38,7 @@ class Changed(NamedTuple):
     @property
     def in_words(self) -> str:
         """`339 of 400 words`."""
-        return f"{self.number:,} of {self.total:,} {self.unit}{'' if self.total == 1 else 's'}"
+        return f"{self.number:,} of {counted(self.total, self.unit)}"
 
 
 def rewrite(source: Path, target: Path, change: Change) -> Changed:

@@ -22,6 +22,7 @@ from torch import Tensor
 
 from babelscope.core.errors import DataError, EncoderError
 from babelscope.core.outside import read_json, read_text, reading
+from babelscope.corpora.lines import RATIO, UNPACKED
 from babelscope.encoders.folder import CARD, LANGUAGES, check_folder
 from babelscope.encoders.state import Weights
 from babelscope.encoders.weight_files import weight_files
@@ -39,9 +40,9 @@ LEARNED_FROM = 40_000
 """Rows that typical parts are learned from, at most."""
 STEPS = 127
 """Of 8 bits, on either side of 0."""
-LARGEST_FILES, UNPACKED, RATIO = 1 << 28, 1 << 22, 100
-"""Bytes of the files beside the weights, at most: of each when they are packed; of all of them when they are unpacked,
-or so many times what is packed. Those of encoders have 2 to 10 times."""
+LARGEST_FILES = 1 << 28
+"""Bytes of the files beside the weights, at most: of each when they are packed, of all of them when they are unpacked.
+As of any text that is unpacked, they are no more than `RATIO` times what is packed; those of encoders 2 to 10 times."""
 TEXTS = (".json", ".txt", ".md")
 NOTE = """
 ## Packed

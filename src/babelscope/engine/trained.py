@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from babelscope.core.errors import InputError
 from babelscope.core.files import replacing
 from babelscope.core.outside import given_path, new_path
+from babelscope.core.words import counted
 from babelscope.corpora.codes import checked_code, known_as
 from babelscope.corpora.parallel import SOURCE
 from babelscope.encoders.folder import TUNED_ON, TunedOn
@@ -120,14 +121,9 @@ def predict(store: Store, source: str, file: Path, output: Path, language: str |
     predictions = _predictions(model, document)
     with replacing(output) as draft:
         document.write(draft, predictions)
-    done = f"{_counted(len(document.inputs), kind.unit(task))} {kind.predicted} (task {task})"
+    done = f"{counted(len(document.inputs), kind.unit(task))} {kind.predicted} (task {task})"
     notes = "".join(f"\nnote: {note}" for note in input_notes(model, document.inputs))
     return f"{output}: {done}, in {kind.written(task)}{read_as}{_in_letters(store, source)}{notes}"
-
-
-def _counted(number: int, unit: str) -> str:
-    first, *rest = unit.split()
-    return " ".join([f"{number:,}", first if number == 1 else f"{first}s", *rest])
 
 
 def _in_letters(store: Store, source: str) -> str:
