@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from babelscope.advise import command, costs
 from babelscope.advise import race as race_
+from babelscope.advise.data import read_split
 from babelscope.advise.floor import constant_answer
 from babelscope.advise.outcome import outcome_of
 from babelscope.advise.outputs import Outputs
 from babelscope.advise.race import Race
 from babelscope.advise.recipes import EXTENDED, Recipe, letters_for, recipes
-from babelscope.advise.request import read_split
 from babelscope.advise.scores import Behind
 from babelscope.advise.search import Runner
 from babelscope.core.errors import InputError
@@ -37,7 +37,7 @@ from babelscope.tasks.export import load_model
 from babelscope.tuning.settings import Tuning
 from babelscope.world import World
 from command_line import babelscope
-from language_files import request_on, written_to
+from language_files import request_on, tagger_of_the_card, written_to
 
 pytestmark = pytest.mark.usefixtures("in_process")
 
@@ -108,16 +108,21 @@ def test_a_vocabulary_that_covers_the_text_badly_is_extended(request_, store):
     assert tuned.encoder.new_pieces == request_.new_pieces
 
 
-@pytest.mark.parametrize("task", ["pos", "parsing"])
-def test_a_recipe_is_computed_as_a_study_would(request_, store, task):
-    """The steps have the keys of a study that declares the same, so that either finds what the other has computed."""
+@pytest.mark.parametrize(
+    ("task", "declared"), [("pos", {}), ("parsing", {}), ("deprel", {"task": "tagging", "label": "deprel"})]
+)
+def test_a_recipe_is_computed_as_a_study_would(request_, store, task, declared):
+    """The steps have the keys of a study that declares the same, so that either finds what the other has computed.
+
+    Not those of entities: a study refuses types that it does not train on, which here are not found.
+    """
     request = request_.model_copy(update={"task": task})
     tried = [*recipes(covered(request, 3.0))]
-    (encoder,), text, treebank = request.encoders, request.text_name, request.treebank_name
+    (encoder,), text, labelled = request.encoders, request.text_name, request.labelled_name
     tuning = Tuning(learning_rate=1e-3, epochs=6)
     learning = tuning.model_copy(update={"epochs": None, "steps": 2})
-    made, tasks = [], {}
-    for number, recipe in enumerate(tried):
+    made, steps = [], {}
+    for recipe in tried:
         letters = f">{recipe.letters}" if recipe.letters else ""
         if recipe.kind != AS_IT_IS:
             new = request.new_pieces if recipe.kind == EXTENDED else None
@@ -127,12 +132,12 @@ def test_a_recipe_is_computed_as_a_study_would(request_, store, task):
                 )
             )
         recurrent = recipe.encoder == BILSTM
-        tasks[str(number)] = Transfer(
-            task=task, train=(treebank + letters,), evaluate=(treebank + letters,), tuning=tuning,
+        transfer = Transfer(
+            train=(labelled + letters,), evaluate=(labelled + letters,), tuning=tuning,
             sizes=Sizes(train=10**6, dev=10**6, test=10**6), baselines=("bilstm",) if recurrent else (),
-            encoders=(display_name(encoder) if recurrent else recipe.row_name,),
+            encoders=(display_name(encoder) if recurrent else recipe.row_name,), **declared,
         )  # fmt: skip
-    steps = compile_study(Study(name="s", encoders=(encoder, *made), tasks=tasks, seeds=(7,))).steps
+        steps |= compile_study(Study(name="s", encoders=(encoder, *made), tasks={task: transfer}, seeds=(7,))).steps
     race = Race(request, tried, store, quiet)
     assert len(tried) > 4
     assert all(race.evaluation(recipe, 7).key in steps for recipe in tried)
@@ -224,7 +229,7 @@ def test_an_encoder_does_not_race_against_itself(request_, encoder_folder, tmp_p
 def test_sentences_that_are_trained_on_do_not_test(request_, tmp_path):
     for split in ("train", "dev", "test"):
         write_conllu(tmp_path / f"qah-{split}.conllu", World().treebank("qah", "dev" if split == "dev" else "train", 9))
-    same = request_.model_copy(update={"treebank": str(tmp_path)})
+    same = request_.model_copy(update={"labelled": str(tmp_path)})
     with pytest.raises(InputError, match="the test sentences are those that are trained or selected on"):
         command.check(same, False, Outputs(tmp_path / "advice.html"))
 
@@ -232,7 +237,7 @@ def test_sentences_that_are_trained_on_do_not_test(request_, tmp_path):
 def test_a_verdict_a_page_and_a_model_that_pipelines_load(request_, files, tmp_path, encoder_folder):
     folder, page = tmp_path / "model", tmp_path / "advice.html"
     arguments = [
-        "advise", "--language", "qah", "--text", files / "text.txt", "--treebank", files / "trees.conllu",
+        "advise", "--language", "qah", "--text", files / "text.txt", "--labelled", files / "trees.conllu",
         "--encoder", encoder_folder, "--seeds", 1, "--steps", 2, "--store", tmp_path / "store", "-o", page, "--run",
             "--no-search", "--no-curve",
     ]  # fmt: skip
@@ -271,14 +276,6 @@ def test_a_verdict_a_page_and_a_model_that_pipelines_load(request_, files, tmp_p
 def ordinary_mode(folder):
     (folder / "new").touch()
     return (folder / "new").stat().st_mode & 0o777
-
-
-def tagger_of_the_card(text, folder):
-    """What the card's own Python defines, run as if in the folder."""
-    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    found = {}
-    exec(code.replace('model="."', f"model={str(folder)!r}"), found)  # noqa: S102 (our own text)
-    return found["tag"]
 
 
 def test_a_plan_costs_what_its_steps_cost(request_, encoder):

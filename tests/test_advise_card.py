@@ -22,7 +22,7 @@ from babelscope.world import World
 @pytest.fixture
 def request_(tmp_path: Path) -> Request:
     write_conllu(tmp_path / "trees.conllu", World().treebank("qaa", "train", 30))
-    return Request(language="mt", text="ntrex:mt", treebank=str(tmp_path / "trees.conllu"), encoders=("world-natural",))
+    return Request(language="mt", text="ntrex:mt", labelled=str(tmp_path / "trees.conllu"), encoders=("world-natural",))
 
 
 def outcome(store: Path, letters: str | None) -> Outcome:

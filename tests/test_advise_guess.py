@@ -17,7 +17,7 @@ from babelscope.advise.request import Request
 from babelscope.measures.formulas.overlap import Coverage
 from babelscope.study.verdicts import AS_IT_IS, BILSTM
 
-REQUEST = Request(language="ug", text="ntrex:ug", treebank="UD_Uyghur-UDT", encoders=("mini",))
+REQUEST = Request(language="ug", text="ntrex:ug", labelled="UD_Uyghur-UDT", encoders=("mini",))
 
 
 def fact(unknown: float, fertility: float, letters: str | None = None, **more: object) -> Fact:

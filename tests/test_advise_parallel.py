@@ -56,15 +56,15 @@ def files(tmp_path_factory):
 @pytest.fixture
 def request_(files, encoder_folder):
     return Request(
-        language="qag", text=str(files / "text.txt"), treebank=str(files / "trees.conllu"),
+        language="qag", text=str(files / "text.txt"), labelled=str(files / "trees.conllu"),
         encoders=(str(encoder_folder),), parallel=(str(files / "pairs.tsv"),),
-        source_treebank=f"treebank:qaa:{files / 'source.conllu'}", seeds=1, adaptation_steps=2, search=False,
+        source_labelled=f"treebank:qaa:{files / 'source.conllu'}", seeds=1, adaptation_steps=2, search=False,
     )  # fmt: skip
 
 
 def test_a_language_is_brought_in_as_a_study_would(request_, store):
     """Before tuning, or zero-shot after it; and with fewer pairs, by the name that says so."""
-    (encoder,), own, source = request_.encoders, request_.treebank_name, request_.source_treebank_name
+    (encoder,), own, source = request_.encoders, request_.labelled_name, request_.source_labelled_name
     tried = [Recipe(encoder, kind) for kind in (BROUGHT_IN, ZERO_SHOT)]
     texts = {"qag": (f"tsv:qag:{request_.parallel[0]}",)}
     declared, tasks = [], {}
@@ -239,12 +239,12 @@ def test_whose_sentences_they_are_is_said(request_, tmp_path, monkeypatch):
         (["--parallel", "tsv:qae:{pairs}"], "in qae, but the language that they are given for is qag"),
         (["--parallel", "nowhere.tsv"], "nowhere.tsv"),
         (["--parallel", "qag"], "no text in two languages"),
-        (["--source-treebank", "{source}"], "give --parallel too"),
-        (["--parallel", "{pairs}", "--source-treebank", "treebank:qag:{source}"], "in qag, the language itself"),
-        (["--parallel", "{pairs}", "--run"], "give labelled sentences with --treebank"),
+        (["--source-labelled", "{source}"], "give --parallel too"),
+        (["--parallel", "{pairs}", "--source-labelled", "treebank:qag:{source}"], "in qag, the language itself"),
+        (["--parallel", "{pairs}", "--run"], "give labelled sentences with --labelled"),
         (
-            ["--parallel", "{pairs}", "--treebank", "treebank:qag:{source}", "--source-treebank", "{source}"],
-            "the same sentences as those of --treebank",
+            ["--parallel", "{pairs}", "--labelled", "treebank:qag:{source}", "--source-labelled", "{source}"],
+            "the same sentences as those of --labelled",
         ),
     ],
 )

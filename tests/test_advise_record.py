@@ -79,7 +79,7 @@ def told(race: Race, points: Sequence[Points]) -> list[Section]:
     """As a run tells it."""
     verdict = verdict_section(outcome_of(race, CONSTANT), race.request, None)
     curves = [curve_of(each, race.scores) for each in points]
-    return [verdict, more_section(curves, race.request.task)] if curves else [verdict]
+    return [verdict, more_section(curves, race.request.measure)] if curves else [verdict]
 
 
 @pytest.mark.parametrize("with_curves", [True, False])

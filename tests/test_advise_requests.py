@@ -32,8 +32,8 @@ def request_(files, encoder_folder):
 
 def test_files_are_named_by_their_whole_path(request_, files, monkeypatch):
     monkeypatch.chdir(files)
-    near = request_.model_copy(update={"text": "text.txt", "treebank": "trees.conllu"})
-    assert (near.text_name, near.treebank_name) == (request_.text_name, request_.treebank_name)
+    near = request_.model_copy(update={"text": "text.txt", "labelled": "trees.conllu"})
+    assert (near.text_name, near.labelled_name) == (request_.text_name, request_.labelled_name)
 
 
 def test_what_cannot_be_exported_is_refused_beforehand(request_, tmp_path, sentences):
@@ -43,18 +43,18 @@ def test_what_cannot_be_exported_is_refused_beforehand(request_, tmp_path, sente
     outputs = Outputs(tmp_path / "advice.html", tmp_path / "store", tmp_path / "model")
     with pytest.raises(InputError, match="no tagger that is a modernbert"):
         command.look(modern, exported=True)
-    assert command.look(modern.model_copy(update={"treebank": None})).planned
+    assert command.look(modern.model_copy(update={"labelled": None})).planned
     with pytest.raises(InputError, match="a folder; give -o the name of a file"):
         command.check(request_, True, outputs._replace(export=None, page=tmp_path))
 
 
 def test_without_labelled_sentences_there_is_a_plan_but_no_verdict(request_):
-    plain = request_.model_copy(update={"treebank": None})
+    plain = request_.model_copy(update={"labelled": None})
     sections = command.look(plain).sections
     assert sections[1].tables[0].headers == ["Recipe"]
     (next_,) = next_section(plain, Outputs(), True).commands.values()
-    assert "--treebank FILE.conllu" in next_[0] and "--run" in next_[0]
-    with pytest.raises(InputError, match="give labelled sentences with --treebank"):
+    assert "--labelled FILE.conllu" in next_[0] and "--run" in next_[0]
+    with pytest.raises(InputError, match="give labelled sentences with --labelled"):
         command.check(plain, True, Outputs())
 
 
@@ -62,15 +62,15 @@ def test_without_labelled_sentences_there_is_a_plan_but_no_verdict(request_):
     ("changes", "message"),
     [
         (["--language", "q x"], "--language: should be the code of a language"),
-        (["--task", "ner"], "--task: "),
+        (["--task", "sentiment"], "--task: should be pos, parsing, ner, or a column of CoNLL-U"),
         (["--margin", "2"], "--margin: "),
         (["--text", str(Path(__file__).parent)], "a folder; give a file of raw text"),
         (["--encoder", __file__], "a file; give the folder that it is in"),
         (["--text", "ntrex:ug>uyghur"], "> in a name stands for a transliteration"),
         (["--text", "nowhere.txt"], "nowhere.txt: there is no such file"),
-        (["--treebank", "nowhere.conllu"], "nowhere.conllu: there is no such file"),
+        (["--labelled", "nowhere.conllu"], "nowhere.conllu: there is no such file"),
         (["--export", "model"], "give --run too"),
-        (["--run", "--seeds", "1"], "give labelled sentences with --treebank"),
+        (["--run", "--seeds", "1"], "give labelled sentences with --labelled"),
         (["--encoder", "./nowhere"], "no such folder"),
     ],
 )
@@ -84,11 +84,11 @@ def test_bad_requests_are_refused_in_words(files, encoder_folder, tmp_path, chan
     assert "Traceback" not in answer.errors
 
 
-@pytest.mark.parametrize("given", ["--text", "--treebank"])
+@pytest.mark.parametrize("given", ["--text", "--labelled"])
 @pytest.mark.parametrize("run", [(), ("--run", "--seeds", 1)])
 def test_nothing_that_advise_has_not_written_is_written_over(files, encoder_folder, tmp_path, given, run):
     """Neither what it reads nor any other file, be it the page or what is beside it."""
-    names = {"--text": "text.txt", "--treebank": "trees.conllu"}
+    names = {"--text": "text.txt", "--labelled": "trees.conllu"}
     own = {option: Path(shutil.copy(files / name, tmp_path / name)) for option, name in names.items()}
     arguments = ["advise", "--language", "qah", "--encoder", encoder_folder, "--store", tmp_path / "store", *run]
     arguments += [part for pair in own.items() for part in pair]
@@ -117,8 +117,8 @@ def test_a_page_of_advice_is_written_again(files, encoder_folder, tmp_path):
     [
         ({"text": "treebank:qab:{trees}"}, "--text treebank:qab:.* is in qab, but the advice asked for is on qah"),
         (
-            {"treebank": "treebank:qab:{trees}"},
-            "--treebank treebank:qab:.* is in qab, but the advice asked for is on qah",
+            {"labelled": "treebank:qab:{trees}"},
+            "--labelled treebank:qab:.* is in qab, but the advice asked for is on qah",
         ),
         ({"language": "qah-Cyrl"}, "qah-Cyrl: \\d+% of the letters of its text are Grek; give text in Cyrl"),
     ],
@@ -135,6 +135,6 @@ def test_line_numbers_stay_numbers(files, encoder_folder, tmp_path):
     (tmp_path / "broken.conllu").write_text("\n".join([*lines[:99], "one two"]) + "\n", encoding="utf-8")
     answer = babelscope(
         "advise", "--language", "qah", "--text", files / "text.txt", "--encoder", encoder_folder,
-        "--treebank", tmp_path / "broken.conllu", "-o", tmp_path / "x.html", "--store", tmp_path / "store",
+        "--labelled", tmp_path / "broken.conllu", "-o", tmp_path / "x.html", "--store", tmp_path / "store",
     )  # fmt: skip
     assert answer.status == 2 and "broken.conllu:100:" in answer.errors

@@ -111,7 +111,7 @@ def test_what_the_dev_set_has_chosen_is_said_as_the_test_set_bears_it_out(behind
     assert said in better_one(outcome) and "rounds that both ran" not in better_one(outcome)
     longer = outcome._replace(placed=[best._replace(rounds=3), direct])
     assert "90.0% is the mean over 3 rounds), but transformers cannot load it" in better_one(longer)
-    assert use_of_better(outcome) == [
+    assert use_of_better(outcome, asked_of("ntrex:nl")) == [
         "babelscope export 111111111111 --store 'a folder/store' -o better-model",
         "babelscope predict better-model FILE.conllu -o predicted.conllu",
     ]
@@ -183,7 +183,7 @@ def test_a_plan_does_not_replace_a_verdict(tmp_path):
 @pytest.mark.parametrize(("language", "warned"), [("qaa", False), ("qai", True)])
 def test_a_text_of_another_language_than_the_labelled_sentences_is_told(tmp_path, language, warned):
     write_conllu(tmp_path / "own.conllu", World().treebank("qaa", "train", 40))
-    asked = asked_of(tmp_path / "text", treebank=str(tmp_path / "own.conllu"))
+    asked = asked_of(tmp_path / "text", labelled=str(tmp_path / "own.conllu"))
     notes = match_notes(asked, World().text(language, 300))
     assert bool(notes) == warned and all("are both of this language?" in note for note in notes)
 
@@ -233,7 +233,7 @@ def test_test_sentences_that_are_trained_on_too_are_told(tmp_path, known):
     sentences = World().treebank("qaa", "train", 12) * 4 if known else World().treebank("qaa", "train", 48)
     write_conllu(tmp_path / "own.conllu", [replace(one, id=str(k)) for k, one in enumerate(sentences)])
     (tmp_path / "text").write_text("Other words .\n" * 40)
-    said = labelled_notes(asked_of(tmp_path / "text", treebank=str(tmp_path / "own.conllu")))
+    said = labelled_notes(asked_of(tmp_path / "text", labelled=str(tmp_path / "own.conllu")))
     assert any("labelled sentences that test are also trained on" in line for line in said) == known == bool(said)
     assert labelled_notes(asked_of(tmp_path / "text")) == []
 
@@ -254,5 +254,5 @@ def test_sentences_that_are_read_for_two_purposes_are_told(tmp_path, seen, told)
     for split in ("train", "dev", "test"):
         write_conllu(tmp_path / "own" / f"nl_own-ud-{split}.conllu", parts[split])
     (tmp_path / "text").write_text("".join(f"{' '.join(one.forms)}\n" for one in parts["text"]))
-    (said,) = labelled_notes(asked_of(tmp_path / "text", treebank=str(tmp_path / "own")))
+    (said,) = labelled_notes(asked_of(tmp_path / "text", labelled=str(tmp_path / "own")))
     assert said.startswith("10 of 20 labelled sentences") and told in said

@@ -9,7 +9,7 @@ import pytest
 from babelscope.core.errors import DataError, InputError, StudyError
 from babelscope.corpora.conllu import read_conllu, write_conllu
 from babelscope.corpora.datasets import find
-from babelscope.corpora.own_treebanks import TREEBANKS
+from babelscope.corpora.own_splits import OWN_TREEBANKS
 from babelscope.corpora.parallel_sentences import find_parallel
 from babelscope.corpora.parallel_words import find_words
 from babelscope.study.compile import compile_study
@@ -19,7 +19,7 @@ from command_line import declaration, transfer
 
 
 def read_own(name, split):
-    return TREEBANKS.read(name, split, read_conllu)
+    return OWN_TREEBANKS.read(name, split, read_conllu)
 
 
 @pytest.fixture
@@ -68,13 +68,13 @@ def test_all_tasks_of_treebanks_read_them(tmp_path, sentences):
 )
 def test_what_there_is_not_is_refused(name, message):
     with pytest.raises(InputError, match=message):
-        TREEBANKS.file(name, "train")
+        OWN_TREEBANKS.file(name, "train")
 
 
 def test_a_folder_without_a_split_and_a_file_too_small_are_refused(tmp_path, sentences):
     write_conllu(tmp_path / "x-train.conllu", sentences[:5])
     with pytest.raises(InputError, match=r"no file with test in its name, such as mt-test.conllu"):
-        TREEBANKS.file(f"treebank:mt:{tmp_path}", "test")
+        OWN_TREEBANKS.file(f"treebank:mt:{tmp_path}", "test")
     with pytest.raises(DataError, match="5 sentences; a file that is divided takes ten or more"):
         read_own(f"treebank:mt:{tmp_path / 'x-train.conllu'}", "train")
 
@@ -83,11 +83,11 @@ def test_names_that_only_contain_a_split_are_not_taken_for_it(tmp_path, sentence
     for name, part in (("sa_devanagari-train", sentences[:20]), ("latest-test", sentences[30:])):
         write_conllu(tmp_path / f"{name}.conllu", part)
     name = f"treebank:sa:{tmp_path}"
-    assert TREEBANKS.file(name, "dev") == TREEBANKS.file(name, "train") == tmp_path / "sa_devanagari-train.conllu"
-    assert TREEBANKS.file(name, "test") == tmp_path / "latest-test.conllu"
+    files = [OWN_TREEBANKS.file(name, split).name for split in ("train", "dev", "test")]
+    assert files == ["sa_devanagari-train.conllu", "sa_devanagari-train.conllu", "latest-test.conllu"]
     write_conllu(tmp_path / "other-test.conllu", sentences[:10])
     with pytest.raises(InputError, match=r"several files of the split test: latest-test\.conllu, other-test\.conllu"):
-        TREEBANKS.file(name, "test")
+        OWN_TREEBANKS.file(name, "test")
 
 
 def test_sentences_without_ids_are_parallel_to_none(tmp_path, sentences):

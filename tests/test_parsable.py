@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 
-from babelscope.core.errors import InputError
+from babelscope.core.errors import InputError, StudyError
 from babelscope.core.examples import Sentence, Word
+from babelscope.corpora.conllu import write_conllu
 from babelscope.encoders.load import Encoder
+from babelscope.steps.plan import check_data
+from babelscope.study.compile import compile_study
+from babelscope.study.declare import Study
 from babelscope.tasks.bilstm.backbone import BiLstmBackbone, BiLstmShape
 from babelscope.tasks.bilstm.parse import BiLstmParser, BiLstmParsing
 from babelscope.tasks.bilstm.words import Vocabulary
 from babelscope.tasks.measured import measured_trees
 from babelscope.tasks.parsable import MOST_WORDS
 from babelscope.tasks.parse import Parser, Parsing, evaluate_parser
+from command_line import declaration, transfer
 
 
 def chain(name: str, words: int, deprel: str = "obj") -> Sentence:
@@ -49,6 +56,24 @@ def test_a_sentence_that_cannot_be_parsed_is_named_before_anything_is_computed(
     if isinstance(parser, Parser):
         with pytest.raises(InputError, match=problem):
             measured_trees(parser, [GOOD, sentence], ["las"])
+
+
+@pytest.mark.parametrize(("sentence", "problem"), [STRANGE, LONG], ids=["strange", "long"])
+def test_a_test_sentence_that_cannot_be_parsed_is_refused_before_anything_is_trained(
+    encoder_folder: Path, tmp_path: Path, sentence: Sentence, problem: str
+):
+    folder = tmp_path / "own"
+    folder.mkdir()
+    for split in ("train", "dev", "test"):
+        write_conllu(folder / f"{split}.conllu", [GOOD, *([sentence] if split == "test" else [])])
+    plans = {}
+    for task in ("parsing", "pos"):
+        tasks = {task: transfer(evaluate=[f"treebank:qab:{folder}"], baselines=[])}
+        study = Study.model_validate(declaration(encoder_folder, tasks=tasks))
+        plans[task] = compile_study(study).steps.values()
+    check_data(plans["pos"])
+    with pytest.raises(StudyError, match=rf"treebank:qab:.*, test: {problem}"):
+        check_data(plans["parsing"])
 
 
 def test_words_that_are_too_many_to_be_parsed_are_named(parser: Parser | BiLstmParser):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from babelscope.advise.data import read_split
 from babelscope.advise.recipes import BRINGING, ZERO_SHOT, Recipe
-from babelscope.advise.request import Request, read_split
+from babelscope.advise.request import Request
 from babelscope.advise.translated import translated
 
 TRANSLATED, LABELLED = "translated sentences", "labelled sentences"

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from huggingface_hub import EvalResult, ModelCardData
 
+from babelscope.advise.data import words_of
 from babelscope.advise.names import language_and_code
 from babelscope.advise.outcome import Outcome
 from babelscope.advise.recipes import BRINGING, ZERO_SHOT, Recipe
-from babelscope.advise.request import Request, read_split
+from babelscope.advise.request import Request
 from babelscope.advise.sentences import better_one, scored_in_words, useless
 from babelscope.advise.translated import texts_in_words, translated
 from babelscope.core.outside import write_text
-from babelscope.core.tasks import TASKS
 from babelscope.engine import trained
 from babelscope.engine.brought_in import RECORD
 from babelscope.engine.store import Store
@@ -51,7 +51,7 @@ def export(outcome: Outcome, request: Request, store: Store, folder: Path) -> No
 
 def card(outcome: Outcome, request: Request) -> str:
     """The model card, in Markdown with the header that the hub reads."""
-    chosen, task = outcome.direct, TASKS[request.task]
+    chosen = outcome.direct
     lines = [
         "---",
         *_header(outcome, request).to_yaml().splitlines(),
@@ -59,7 +59,7 @@ def card(outcome: Outcome, request: Request) -> str:
         f"# {_title(request)}",
         "",
         f"{chosen.recipe.name}, tuned on the training sentences of `{_tuned_on(chosen.recipe, request)}`.",
-        f"{task.measures[0]} on its test sentences: {_score(outcome)}; {outcome.floor.name}: "
+        f"{request.measure} on its test sentences: {_score(outcome)}; {outcome.floor.name}: "
         f"{in_words(outcome.floor.test, 'share')}.",
         "",
         *_read(chosen.recipe, request),
@@ -85,13 +85,13 @@ def _score(outcome: Outcome) -> str:
 
 def _header(outcome: Outcome, request: Request) -> ModelCardData:
     """What the hub reads, the score on the test sentences among it."""
-    task, tagger = TASKS[request.task], request.task == "pos"
+    tagger = request.has_tagger
     score = EvalResult(
         task_type="token-classification" if tagger else "dependency-parsing",
-        dataset_type=Path(request.treebank or "").name,
-        dataset_name=Path(request.treebank or "").name,
+        dataset_type=Path(request.labelled or "").name,
+        dataset_name=Path(request.labelled or "").name,
         dataset_split="test",
-        metric_type=task.measures[0],
+        metric_type=request.measure,
         metric_value=None if outcome.own is None else round(outcome.own, 4),
     )
     return ModelCardData(
@@ -104,12 +104,12 @@ def _header(outcome: Outcome, request: Request) -> ModelCardData:
 
 
 def _title(request: Request) -> str:
-    return f"{TASKS[request.task].title} for {language_and_code(request.language)}"
+    return f"{request.title} for {language_and_code(request.language)}"
 
 
 def _tuned_on(recipe: Recipe, request: Request) -> str:
     """By its name, without the folders that a file is in."""
-    return Path((request.source_treebank if recipe.kind == ZERO_SHOT else request.treebank) or "").name
+    return Path((request.source_labelled if recipe.kind == ZERO_SHOT else request.labelled) or "").name
 
 
 def _read(recipe: Recipe, request: Request) -> list[str]:
@@ -128,15 +128,16 @@ def _warnings(outcome: Outcome) -> list[str]:
 
 
 def _usage(request: Request) -> list[str]:
-    words = list(read_split(request, "test")[0].forms[:EXAMPLE_WORDS])
+    words, format_ = words_of(request, "test")[0][:EXAMPLE_WORDS], "CoNLL-U" if request.is_conllu else "BIO"
     lines = [
-        f"It reads words as the treebank has them, such as `{' '.join(words)}`. In plain text they stand apart, with a "
-        "space before a full stop for instance; running text must be tokenised like that first, since what sticks to a "
-        "word is taken for a part of it. CoNLL-U, or text in a file named .txt with one sentence a line:",
+        f"It reads words as the labelled sentences have them, such as `{' '.join(words)}`. In plain text they stand "
+        "apart, with a space before a full stop for instance; running text must be tokenised like that first, since "
+        f"what sticks to a word is taken for a part of it. {format_}, or text in a file named .txt with one sentence a "
+        "line:",
         "",
-        *_code("sh", ["babelscope predict . FILE.conllu -o PREDICTED.conllu  # in this folder"]),
+        *_code("sh", [f"babelscope predict . {request.file} -o PREDICTED{request.suffix}  # in this folder"]),
     ]
-    if request.task != "pos":
+    if not request.has_tagger:
         return lines
     python = [*TAG_WORDS.splitlines(), "", "", f"print(tag({words!r}))"]
     note = (

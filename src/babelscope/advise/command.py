@@ -9,6 +9,7 @@ from babelscope.advise import page
 from babelscope.advise.card import export
 from babelscope.advise.costs import Costs, encoder_costs, recurrent_costs
 from babelscope.advise.curves import curve_of, points_of
+from babelscope.advise.data import check_labelled
 from babelscope.advise.facts import Fact, facts, published, references, script_of_text, text_of
 from babelscope.advise.floor import constant_answer
 from babelscope.advise.guess import best_guess, minutes_of_run
@@ -21,13 +22,12 @@ from babelscope.advise.race import Race, Watching
 from babelscope.advise.raw import check_text, code_notes, line_notes, match_notes, parallel_notes
 from babelscope.advise.recipes import letters_for
 from babelscope.advise.record import record_of
-from babelscope.advise.request import Request, check_apart, check_names, read_split
+from babelscope.advise.request import Request, check_names
 from babelscope.advise.translated import check_translated
 from babelscope.advise.verdict import verdict_section
 from babelscope.advise.writable import check_outputs
 from babelscope.core.devices import check_device
 from babelscope.core.errors import InputError
-from babelscope.corpora.sources import SPLITS
 from babelscope.encoders.load import Encoder, load_located
 from babelscope.encoders.places import locate
 from babelscope.engine.store import Store
@@ -55,20 +55,18 @@ def check(request: Request, run: bool, outputs: Outputs) -> None:
     """Refuse what cannot be done, before anything is computed.
 
     Raises:
-        InputError: there is no such text, treebank, encoder or device, no translations in the language, no labelled
+        InputError: there is no such text, data set, encoder or device, no translations in the language, no labelled
             sentences to decide by, test sentences that are trained on, two encoders of one name, or a place that
             cannot be written to.
     """
-    if run and request.treebank_name is None:
-        raise InputError("nothing to decide by: give labelled sentences with --treebank, a file of CoNLL-U")
+    if run and request.labelled_name is None:
+        raise InputError(f"nothing to decide by: give labelled sentences with --labelled {request.file}")
     check_outputs(outputs, run)
     check_text(request)
     check_names(request)
     check_translated(request)
-    if request.treebank_name:
-        for split in SPLITS:
-            read_split(request, split)
-        check_apart(request)
+    if request.labelled_name:
+        check_labelled(request)
     check_device(request.device)
 
 
@@ -78,7 +76,7 @@ def look(request: Request, say: Say = lambda text: None, exported: bool = False)
     Raises:
         InputError: a model of an encoder is to be `exported` for which transformers has no class.
     """
-    lines, labelled = text_of(request), request.treebank_name is not None
+    lines, labelled = text_of(request), request.labelled_name is not None
     scripts = script_of_text(lines)
     script = next(iter(scripts), None)
     letters, others = letters_for(request.code, script), references(request.code)
@@ -134,7 +132,7 @@ def advise(request: Request, outputs: Outputs, run: bool, say: Say, show: Show, 
             show(last)
             say("scoring with fewer and fewer sentences")
             points = points_of(race)
-            last, verdict = more_section([curve_of(each, race.scores) for each in points], request.task), last
+            last, verdict = more_section([curve_of(each, race.scores) for each in points], request.measure), last
             page.write_page(request, [verdict, last, *sections, made], outputs.page)
         record_of(race, constant, points).write(outputs.record)
     else:
@@ -159,7 +157,7 @@ def _verdict(race: Race, outcome: Outcome, outputs: Outputs, rest: Sequence[Sect
 def _check_exportable(request: Request, name: str, encoder: Encoder, exported: bool) -> bool:
     """Whether a model of the encoder can be exported; refused where it is to be and cannot."""
     family = encoder.model.config.model_type
-    if request.task != "pos" or family in TAGGERS:
+    if not request.has_tagger or family in TAGGERS:
         return True
     if exported:
         raise InputError(

@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from torch import nn
 
+from babelscope.advise.data import learned, read_split, source_data
 from babelscope.advise.recipes import BRINGING, ZERO_SHOT, Recipe
-from babelscope.advise.request import Request, read_source, read_split
+from babelscope.advise.request import Request
 from babelscope.advise.steps import adaptation_tuning, tuning_of
 from babelscope.advise.translated import translated
 from babelscope.core.errors import InputError
-from babelscope.core.examples import Sentence
+from babelscope.core.examples import word_count
 from babelscope.corpora.sources import SPLITS
 from babelscope.encoders.aligned_text import AlignedLanguage
 from babelscope.encoders.anatomy import anatomy_of
@@ -71,7 +72,7 @@ def words_of(request: Request, kind: str = AS_IT_IS) -> Words:
     own = Words(*(_count(read_split(request, split)) for split in SPLITS))
     if kind != ZERO_SHOT:
         return own
-    train, dev = (_count(read_source(request, split)) for split in SPLITS[:2])
+    train, dev = (_count(source_data(request, split).read()) for split in SPLITS[:2])
     return Words(train, dev, own.dev + own.test)
 
 
@@ -80,20 +81,22 @@ def encoder_costs(request: Request, name: str, encoder: Encoder, text: Sequence[
     pair = _pair(request, encoder)
     recipe = Recipe(name, ADAPTED)
     tuning, sample = tuning_of(request, recipe), read_split(request, "train")[:SAMPLE]
-    design = Design(request.task, dropout=tuning.dropout, max_length=tuning.max_length)
+    task, types = learned(request)
+    design = Design(task, entity_types=types, dropout=tuning.dropout, max_length=tuning.max_length)
     word = _word(task_model(encoder, design), tuning, sample)
     if not anatomy_of(encoder.model.config).head:
         return Costs(word, pair=pair)  # it reads from left to right, and cannot be adapted so
     tuning, learner = adaptation_tuning(request, recipe), with_mlm_head(encoder, 0)
     length = min(encoder.max_length, tuning.max_length or encoder.max_length)
-    task = MaskedLanguageModelling(learner.tokenizer, text, length)
-    return Costs(word, median(seconds for seconds, _ in _timed(learner.model, task, tuning)), pair)
+    language = MaskedLanguageModelling(learner.tokenizer, text, length)
+    return Costs(word, median(seconds for seconds, _ in _timed(learner.model, language, tuning)), pair)
 
 
 def recurrent_costs(request: Request) -> Costs:
     """Of the BiLSTM, which has settings of its own."""
     train = read_split(request, "train")
-    model = recurrent_model(Design(request.task, dropout=RECURRENT.dropout), known_words(train))
+    task, types = learned(request)
+    model = recurrent_model(Design(task, entity_types=types, dropout=RECURRENT.dropout), known_words(train))
     return Costs(_word(model, RECURRENT, train[:SAMPLE]))
 
 
@@ -109,8 +112,8 @@ def expected_seconds(request: Request, recipe: Recipe, costs: Costs, words: Word
     return request.seeds * costs.word * longer * (epochs * words.train + read) + adapting
 
 
-def _count(sentences: Sequence[Sentence]) -> int:
-    return sum(len(sentence.words) for sentence in sentences)
+def _count(sentences: Sequence[Any]) -> int:
+    return sum(map(word_count, sentences))
 
 
 def _pair(request: Request, encoder: Encoder) -> float:
@@ -121,11 +124,11 @@ def _pair(request: Request, encoder: Encoder) -> float:
     return (time.process_time() - start) / max(1, len(pairs))
 
 
-def _word(model: TaskModel, tuning: Tuning, sample: Sequence[Sentence]) -> float:
+def _word(model: TaskModel, tuning: Tuning, sample: Sequence[Any]) -> float:
     """Seconds a word, from seconds a subword of the batches that were timed."""
     task = model.training(sample, {})
     each = median(seconds / subwords for seconds, subwords in _timed(model.module, task, tuning))
-    return each * int(task.lengths.sum()) / sum(len(sentence.words) for sentence in sample)
+    return each * int(task.lengths.sum()) / _count(sample)
 
 
 def _timed(model: nn.Module, task: Objective, tuning: Tuning) -> list[tuple[float, int]]:

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from transformers import PreTrainedTokenizerBase
 
+from babelscope.advise.data import text_data
 from babelscope.advise.recipes import FERTILITY, fertility_limit
 from babelscope.advise.request import Request
 from babelscope.core.languages import REAL_LANGUAGES, language_name
@@ -59,7 +60,7 @@ class Fact(NamedTuple):
 
 def text_of(request: Request) -> list[str]:
     """The first sentences of the raw text."""
-    return list(find_file("mlm", request.text_name, "train").read()[:SENTENCES])
+    return list(text_data(request).read()[:SENTENCES])
 
 
 def script_of_text(lines: Sequence[str]) -> dict[str, float]:

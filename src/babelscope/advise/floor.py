@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from babelscope.advise.request import Request, read_split
-from babelscope.core.examples import Sentence, Tree, tagged
+from babelscope.advise.data import read_split
+from babelscope.advise.request import Request
+from babelscope.core.examples import Sentence, Tree
 from babelscope.core.inference import contributions
 from babelscope.core.samples import Samples
+from babelscope.core.tasks import TREES, Task
 from babelscope.corpora.sources import SPLITS
 from babelscope.tasks.attachment import attachment_scores, count_attachments, universal
 from babelscope.tasks.baselines.most_frequent_tag import most_frequent_tag
-from babelscope.tasks.kinds.tagging import score_labels
+from babelscope.tasks.kinds import kind_of
 from babelscope.tasks.task import Score
 
 
@@ -27,17 +29,20 @@ class Constant(NamedTuple):
 
 
 def constant_answer(request: Request) -> Constant:
-    """The most frequent tag for every word; of parsing, every word on its neighbour."""
+    """The most frequent tag for every word, of entities mostly `O`; of parsing, every word on its neighbour."""
     train, dev, test = (read_split(request, split) for split in SPLITS)
-    name, scored = _same_tag(train) if request.task == "pos" else _neighbour(train)
+    task = request.asked_task
+    name, scored = _neighbour(train) if task.reads == TREES else _same_tag(task, train)
     return Constant(name, *(_sampled(scored(part)) for part in (dev, test)))
 
 
-def _same_tag(train: Sequence[Sentence]) -> tuple[str, Callable[[Sequence[Sentence]], Score]]:
-    tag = most_frequent_tag(tagged(train))
+def _same_tag(task: Task, train: Sequence[Any]) -> tuple[str, Callable[[Sequence[Any]], Score]]:
+    kind = kind_of(task)
+    tag = most_frequent_tag(kind.gold(task, train))
 
-    def score(part: Sequence[Sentence]) -> Score:
-        return score_labels([[tag] * len(sentence.words) for sentence in part], tagged(part))[0]
+    def score(part: Sequence[Any]) -> Score:
+        gold = kind.gold(task, part)
+        return kind.score(task, [[tag] * len(sentence.words) for sentence in gold], gold)[0]
 
     return f"{tag} for every word", score
 

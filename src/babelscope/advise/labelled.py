@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from babelscope.advise.request import Request, read_split
-from babelscope.core.examples import Sentence, gold_labels, read_twice
-from babelscope.core.tasks import task_of
-from babelscope.corpora.datasets import find_file
+from babelscope.advise.data import read_split, text_data, words_of
+from babelscope.advise.request import Request
+from babelscope.core.examples import gold_labels, read_twice
 from babelscope.corpora.doubtful import earlier_ones, one_label, untrained_labels
 from babelscope.corpora.sources import SPLITS, Split
 from babelscope.tasks.kinds import kind_of
 
 LABELLED = "labelled sentences"
 
-Splits = Mapping[Split, Sequence[Sentence]]
+Splits = Mapping[Split, Sequence[Any]]
 
 
 def labelled_notes(request: Request) -> list[str]:
     """Warnings where the sentences are read for another purpose, too, or their labels tell little."""
-    if request.treebank_name is None:
+    if request.labelled_name is None:
         return []
     splits = {split: read_split(request, split) for split in SPLITS}
-    task = task_of(request.task)
+    task = request.asked_task
     labels = {split: gold_labels(kind_of(task).gold(task, splits[split])) for split in SPLITS}
     of_labels = (line for split, given in labels.items() for line in one_label(LABELLED, split, given))
     untrained = untrained_labels(LABELLED, labels["test"], labels["train"], "these")
@@ -39,9 +39,9 @@ def _seen(request: Request, splits: Splits) -> Iterator[str]:
     )
     for seen, other, harm in found:
         if both := read_twice(seen, other):
-            yield (f"{both:,} of {len(seen):,} {LABELLED} {harm}. Remove sentences that come again from the treebank.")
-    text = find_file("mlm", request.text_name, "train").read()
-    unspaced = (["".join(each.forms) for each in test], ("".join(line.split()) for line in text))
+            yield (f"{both:,} of {len(seen):,} {LABELLED} {harm}. Remove sentences that come again from the file.")
+    text = text_data(request).read()
+    unspaced = (["".join(words) for words in words_of(request, "test")], ("".join(line.split()) for line in text))
     if both := read_twice(*unspaced):  # a text's signs are not set apart from its words
         yield (
             f"{both:,} of {len(test):,} {LABELLED} that test are also in the text, so that what is adapted to it has "

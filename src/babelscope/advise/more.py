@@ -14,7 +14,6 @@ from babelscope.advise.sentences import mean_of_rounds
 from babelscope.core.inference import FEWEST_SEEDS
 from babelscope.core.intervals import Interval
 from babelscope.core.scores import MEASURES
-from babelscope.core.tasks import TASKS
 from babelscope.report.figures import PALETTE, Figure
 from babelscope.report.judged import judged
 from babelscope.report.section import Section
@@ -34,11 +33,11 @@ FARTHEST = 5
 """Doublings, from which on nothing is said of what so many more sentences would bring."""
 
 
-def more_section(curves: Sequence[Curve], task: str) -> Section:
+def more_section(curves: Sequence[Curve], measure: str) -> Section:
     """The curves, and what twice as many sentences would bring where that shows."""
-    measure = MEASURES[TASKS[task].measures[0]].title
-    figures = [_figure(curve, measure) for curve in curves if len(curve.numbers) > 1]
-    return Section("What more sentences would bring", findings(curves), figures, [_table(curves, measure)])
+    title = MEASURES[measure].title
+    figures = [_figure(curve, title) for curve in curves if len(curve.numbers) > 1]
+    return Section("What more sentences would bring", findings(curves), figures, [_table(curves, title)])
 
 
 def findings(curves: Sequence[Curve]) -> list[str]:

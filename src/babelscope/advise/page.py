@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from babelscope.advise.data import read_split, text_data
 from babelscope.advise.facts import Fact
 from babelscope.advise.names import shown_language, shown_letters
 from babelscope.advise.outputs import TITLE, Outputs
 from babelscope.advise.plan import Planned, most_for_curves
 from babelscope.advise.recipes import BROUGHT_IN, EXTENDED, ZERO_SHOT
-from babelscope.advise.request import Request, command_line, read_split, text_size
+from babelscope.advise.request import Request, command_line
 from babelscope.advise.sentences import altogether, points
 from babelscope.advise.translated import texts_in_words, translated
 from babelscope.core.languages import language_name, script_name
 from babelscope.core.outside import write_text
-from babelscope.core.tasks import TASKS
 from babelscope.core.words import listed
 from babelscope.corpora.sources import Split
 from babelscope.encoders.places import display_name, locate
@@ -92,9 +92,9 @@ def next_section(
     request: Request, outputs: Outputs, exportable: bool, guess: Sequence[str] = (), minutes: str = ""
 ) -> Section:
     """What is known before a run, and what to do next."""
-    if request.treebank is None:
-        request = request.model_copy(update={"treebank": "FILE.conllu"})
-        purpose = "Labelled sentences decide which recipe is best. With them in FILE.conllu, this runs the plan"
+    if request.labelled is None:
+        request = request.model_copy(update={"labelled": request.file})
+        purpose = f"Labelled sentences decide which recipe is best. With them in {request.file}, this runs the plan"
     else:
         takes = f" ({minutes})" if minutes else ""
         purpose = f"This runs the plan{takes} and says which recipe is best; interrupted, it goes on"
@@ -117,12 +117,12 @@ def made_section(request: Request, outputs: Outputs, run: bool, computing: str =
     """What the page was made from."""
     about = {
         "Language": shown_language(request.language),
-        "Text": f"{request.text}: {text_size(request):,} sentences to learn language from",
-        "Labelled sentences": _treebank(request),
+        "Text": f"{request.text}: {len(text_data(request).read()):,} sentences to learn language from",
+        "Labelled sentences": _labelled(request),
         **({"Translated sentences": "; ".join(texts_in_words(request))} if request.parallel else {}),
-        **({"Labelled sentences of the source": request.source_treebank} if request.source_treebank else {}),
+        **({"Labelled sentences of the source": request.source_labelled} if request.source_labelled else {}),
         "Encoders": ", ".join(f"{place.name} ({place.content[:12]})" for place in map(locate, request.encoders)),
-        "Task": TASKS[request.task].title,
+        "Task": request.title,
         "Rounds": f"{request.seeds}; seeds {', '.join(map(str, range(request.seeds)))}",
         "As good": f"within {points(request.margin)}",
         "Adaptation": f"{request.adaptation_steps:,} steps; at most {request.new_pieces:,} new subwords",
@@ -243,17 +243,17 @@ def _kinds(request: Request) -> dict[str, str]:
         "added, since the vocabulary covers it badly.",
         BROUGHT_IN: f"With the language brought in: read with a vocabulary of the language's own, which {pairs} align "
         "with the encoder's, and tuned on the labelled sentences.",
-        ZERO_SHOT: f"Zero-shot: tuned on {request.source_treebank} alone; then the language is brought in, without "
+        ZERO_SHOT: f"Zero-shot: tuned on {request.source_labelled} alone; then the language is brought in, without "
         "training.",
         BILSTM: "BiLSTM: trained on the labelled sentences alone, without an encoder; the others are compared with it.",
     }
 
 
-def _treebank(request: Request) -> str:
-    if request.treebank_name is None:
+def _labelled(request: Request) -> str:
+    if request.labelled_name is None:
         return "none"
     counts = (f"{len(read_split(request, split)):,} to {use}" for split, use in _USES.items())
-    return f"{request.treebank}: {', '.join(counts)}"
+    return f"{request.labelled}: {', '.join(counts)}"
 
 
 _USES: dict[Split, str] = {"train": "train", "dev": "select", "test": "test"}

@@ -51,7 +51,7 @@ def planned(request: Request, facts: Sequence[Fact], costs: Mapping[str, Costs])
 
 def bringing(request: Request) -> tuple[str, ...]:
     """The kinds of recipes by which the language is brought in, as far as there is data for them."""
-    there = {BROUGHT_IN: bool(request.parallel), ZERO_SHOT: bool(request.parallel and request.source_treebank)}
+    there = {BROUGHT_IN: bool(request.parallel), ZERO_SHOT: bool(request.parallel and request.source_labelled)}
     return tuple(kind for kind in BRINGING if there[kind])
 
 

@@ -13,7 +13,6 @@ from babelscope.advise.scores import Scores, behind_first
 from babelscope.advise.search import USUAL, Runner, Training, choose_rates, train_longer
 from babelscope.advise.steps import evaluation, load_step, on_dev
 from babelscope.core.errors import InputError
-from babelscope.core.tasks import TASKS
 from babelscope.engine.events import Event
 from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
@@ -38,7 +37,7 @@ class Race:
         say: Callable[[str], None] = lambda text: None,
     ):  # fmt: skip
         self.request, self.store, self._say = request, store, say
-        self.scores = Scores(store, TASKS[request.task].measures[0])
+        self.scores = Scores(store, request.measure)
         self.runners = [Runner(recipe) for recipe in tried]
         self._watching, self._computed = watching, set[str]()
 

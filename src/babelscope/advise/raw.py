@@ -8,13 +8,13 @@ from itertools import islice
 from pathlib import Path
 from statistics import fmean
 
+from babelscope.advise.data import labelled_data, text_data, words_of
 from babelscope.advise.recipes import BY_LANGUAGE
-from babelscope.advise.request import Request, read_split
+from babelscope.advise.request import Request
 from babelscope.advise.translated import translated
 from babelscope.core.errors import InputError
 from babelscope.core.languages import REAL_LANGUAGES, language_name
 from babelscope.corpora.codes import same_language, shortest
-from babelscope.corpora.datasets import find_file
 from babelscope.corpora.lines import numbered_lines
 from babelscope.corpora.mismatched import mismatches
 from babelscope.corpora.plain import OWN, text_file
@@ -37,21 +37,20 @@ def check_text(request: Request) -> None:
 
     Raises:
         InputError: it is CoNLL-U, a table or HTML by its first lines, or cannot be read; there is no such text or
-            treebank; or one of them is in another language, or the text in another script.
+            data set; or one of them is in another language, or the text in another script.
     """
     if request.text_name.startswith(OWN):
         lines = islice(numbered_lines(text_file(request.text_name)), FIRST)
         if kind := other_kind([line.text for line in lines]):
             raise InputError(
                 f"--text {request.text}: looks like {kind}; give raw text, one sentence a line, in UTF-8, and "
-                "labelled sentences as --treebank"
+                "labelled sentences as --labelled"
             )
-    text = find_file("mlm", request.text_name, "train")
+    text = text_data(request)
     _check_language("--text", request.text, text.code, request)
     check_script(request.language, text.read())
-    if request.treebank_name:
-        labelled = find_file(request.task, request.treebank_name, "train").code
-        _check_language("--treebank", request.treebank or "", labelled, request)
+    if request.labelled_name:
+        _check_language("--labelled", request.labelled or "", labelled_data(request, "train").code, request)
 
 
 def _check_language(option: str, given: str, code: str, request: Request) -> None:
@@ -78,7 +77,7 @@ def line_notes(request: Request) -> list[str]:
             )
         if word_a_line(words := [line.split() for line in lines if line]) and not unspaced_script(lines):
             notes.append(f"Every sentence of the text has one word ({len(words):,} lines): {WORD_A_LINE}.")
-    if (count := len(find_file("mlm", request.text_name, "train").read())) < FEW:
+    if (count := len(text_data(request).read())) < FEW:
         notes.append(
             f"The text has {count:,} sentences to learn from; below {FEW:,} or so adaptation has little effect."
         )
@@ -87,10 +86,10 @@ def line_notes(request: Request) -> list[str]:
 
 def match_notes(request: Request, lines: Sequence[str]) -> list[str]:
     """A warning where hardly a word of the labelled sentences is in the lines of the text."""
-    if request.treebank_name is None:
+    if request.labelled_name is None:
         return []
     text = _words(" ".join(lines))
-    words = [word for sentence in read_split(request, "train") for form in sentence.forms for word in _words(form)]
+    words = [word for forms in words_of(request, "train") for form in forms for word in _words(form)]
     if not (text and words) or fmean(map(len, text)) > 2 * fmean(map(len, words)):  # written without spaces
         return []
     known = set(text)

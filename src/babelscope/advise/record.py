@@ -35,6 +35,8 @@ from babelscope.report.section import Section
 from babelscope.steps import Evaluate
 from babelscope.steps.plan import Plan
 
+_FORMER = {"treebank": "labelled", "source_treebank": "source_labelled"}
+"""Former name of a request's field -> its name."""
 Keys = tuple[str, ...]
 """Of scores, one a round."""
 
@@ -79,11 +81,12 @@ class Record(Declaration):
 
     @model_validator(mode="before")
     @classmethod
-    def _before_there_was_a_search(cls, given: Any) -> Any:
-        """A record that does not say whether trainings were chosen is older than that."""
+    def _as_it_is_written_now(cls, given: Any) -> Any:
+        """An older one calls labelled sentences a treebank; the oldest do not say whether trainings were chosen."""
         match given:
-            case {"request": {**request}} if "search" not in request:
-                return {**given, "request": {**request, "search": False}}
+            case {"request": {**request}}:
+                now = {_FORMER.get(str(name), name): value for name, value in request.items()}
+                return {**given, "request": {"search": False, **now}}
         return given
 
     def write(self, path: Path) -> None:
@@ -112,7 +115,7 @@ class Record(Declaration):
         outcome = outcome_of(race, Constant(self.constant.name, *samples))
         verdict = verdict_section(outcome, self.request, None)
         curves = [curve_of(_points(curved, steps), race.scores) for curved in self.curves]
-        return [verdict, more_section(curves, self.request.task)] if curves else [verdict]
+        return [verdict, more_section(curves, self.request.measure)] if curves else [verdict]
 
 
 def read_record(path: Path) -> Record:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
@@ -12,21 +12,23 @@ from babelscope.advise.outputs import Outputs
 from babelscope.core.declaration import Count, Declaration
 from babelscope.core.devices import Device
 from babelscope.core.errors import InputError, StudyError
-from babelscope.core.examples import Sentence
 from babelscope.core.outside import given_path
+from babelscope.core.tasks import ENTITIES, TASKS, TREES, Task
 from babelscope.core.validation import validate
 from babelscope.corpora.codes import checked_code
-from babelscope.corpora.datasets import find_file
+from babelscope.corpora.data_sources import source_names, source_of
 from babelscope.corpora.letters import LETTERS
-from babelscope.corpora.own_treebanks import PREFIX
+from babelscope.corpora.own_splits import OWN_ENTITIES, OWN_TREEBANKS
 from babelscope.corpora.parallel import SOURCE
 from babelscope.corpora.plain import NTREX, OWN, text_language
-from babelscope.corpora.sources import SPLITS, Split
 from babelscope.encoders.places import locate
+from babelscope.tasks.kinds.tagging import Tagging
 
+BUILT_IN = ("pos", "parsing", "ner")
+"""Tasks that have names; others are columns of CoNLL-U."""
 OPTIONS = {
-    "language": "--language", "text": "--text", "treebank": "--treebank", "encoders": "--encoder", "task": "--task",
-    "parallel": "--parallel", "source_treebank": "--source-treebank", "seeds": "--seeds",
+    "language": "--language", "text": "--text", "labelled": "--labelled", "encoders": "--encoder", "task": "--task",
+    "parallel": "--parallel", "source_labelled": "--source-labelled", "seeds": "--seeds",
     "adaptation_steps": "--steps", "search": "--no-search", "curve": "--no-curve", "margin": "--margin",
     "device": "--device", "precision": "--precision",
 }  # fmt: skip
@@ -40,15 +42,16 @@ class Request(Declaration):
     """Its code, such as `mt`."""
     text: str
     """A file of raw text, a sentence a line, or the name of a data set such as `ntrex:mt`."""
-    treebank: str | None = None
-    """A file or folder of CoNLL-U, or the name of a treebank such as `UD_Maltese-MUDT`."""
+    labelled: str | None = None
+    """Labelled sentences: a file or folder of CoNLL-U, of entities of BIO, or a name: `UD_Maltese-MUDT`."""
     encoders: tuple[str, ...] = Field(min_length=1)
     """Shipped names, folders or hub names."""
-    task: Literal["pos", "parsing"] = "pos"
+    task: str = "pos"
+    """`pos`, `parsing`, `ner`, or what else words are labelled with in CoNLL-U: `xpos`, `feats:Case`."""
     parallel: tuple[str, ...] = ()
     """Sentences with their translations in the language: names such as `ntrex:mt`, or files as `given_pairs` takes."""
-    source_treebank: str | None = None
-    """Labelled sentences in what the translations are from, named or given as `treebank`; a file's code is `en`."""
+    source_labelled: str | None = None
+    """Labelled sentences in what the translations are from, named or given as `labelled`; a file's code is `en`."""
     seeds: Annotated[int, Field(gt=0, le=1000)] = 3
     """Rounds: every recipe that is still in the race is tuned once a round."""
     adaptation_steps: Count = 300
@@ -69,6 +72,50 @@ class Request(Declaration):
     def _code(cls, given: str) -> str:
         return checked_code(given)
 
+    @field_validator("task")
+    @classmethod
+    def _of_words(cls, given: str) -> str:
+        try:
+            _task(given)
+        except InputError as error:
+            raise ValueError(f"should be {', '.join(BUILT_IN)}, or a column of CoNLL-U: {error}") from None
+        return given
+
+    @property
+    def asked_task(self) -> Task:
+        """The task, but for the classes of a column, for which labelled sentences are read (`data.learned`)."""
+        return _task(self.task)
+
+    @property
+    def title(self) -> str:
+        """The task in words."""
+        return self.asked_task.title or f"Tagging of words ({self.task})"
+
+    @property
+    def measure(self) -> str:
+        """By which recipes are chosen and judged."""
+        return self.asked_task.measures[0]
+
+    @property
+    def has_tagger(self) -> bool:
+        """Whether what is learned labels words, so that transformers loads it; parsers are for Babelscope alone."""
+        return self.asked_task.reads != TREES
+
+    @property
+    def is_conllu(self) -> bool:
+        """Whether files of labelled sentences are CoNLL-U; those of entities are BIO."""
+        return self.asked_task.reads != ENTITIES
+
+    @property
+    def suffix(self) -> str:
+        """How files of labelled sentences are named in messages."""
+        return ".conllu" if self.is_conllu else ".bio"
+
+    @property
+    def file(self) -> str:
+        """A file of labelled sentences, or to predict on, for messages."""
+        return f"FILE{self.suffix}"
+
     @property
     def code(self) -> str:
         """As studies have it: `mt` of `mlt`."""
@@ -79,21 +126,21 @@ class Request(Declaration):
         """As data sets are named; `InputError` if there is no such file."""
         if given_path(self.text).is_dir():
             raise InputError(f"--text {self.text}: a folder; give a file of raw text, one sentence a line")
-        return _named(self.text, f"{OWN}{self.language}:", ("ntrex:", "xnli:", "UD_", PREFIX, OWN), "ntrex:mt")
+        return _named(self.text, TASKS["mlm"], f"{OWN}{self.language}:")
 
     @property
-    def treebank_name(self) -> str | None:
+    def labelled_name(self) -> str | None:
         """As data sets are named; `InputError` if there is no such file."""
-        if self.treebank is None:
-            return None
-        return _named(self.treebank, f"{PREFIX}{self.language}:", ("UD_", PREFIX), "UD_Maltese-MUDT")
+        return self._labelled(self.labelled, self.language)
 
     @property
-    def source_treebank_name(self) -> str | None:
+    def source_labelled_name(self) -> str | None:
         """As data sets are named; `InputError` if there is no such file."""
-        if self.source_treebank is None:
-            return None
-        return _named(self.source_treebank, f"{PREFIX}{SOURCE}:", ("UD_", PREFIX), "UD_English-EWT")
+        return self._labelled(self.source_labelled, SOURCE)
+
+    def _labelled(self, given: str | None, language: str) -> str | None:
+        own = OWN_TREEBANKS if self.is_conllu else OWN_ENTITIES
+        return None if given is None else _named(given, self.asked_task, f"{own.prefix}{language}:")
 
 
 def asked(given: Mapping[str, object]) -> Request:
@@ -123,32 +170,6 @@ def command_line(request: Request, outputs: Outputs, run: bool) -> str:
     return shlex.join(words)
 
 
-def read_split(request: Request, split: Split) -> Sequence[Sentence]:
-    """Labelled sentences."""
-    return find_file(request.task, request.treebank_name or "", split).read()
-
-
-def read_source(request: Request, split: Split) -> Sequence[Sentence]:
-    """Those in what the translations are from."""
-    return find_file(request.task, request.source_treebank_name or "", split).read()
-
-
-def text_size(request: Request) -> int:
-    """How many sentences of the text there are to learn from."""
-    return len(find_file("mlm", request.text_name, "train").read())
-
-
-def check_apart(request: Request) -> None:
-    """Refuse test sentences that are trained or selected on, by the content of the files.
-
-    Raises:
-        InputError: the test split is the same file as another.
-    """
-    train, dev, test = (find_file(request.task, request.treebank_name or "", split) for split in SPLITS)
-    if test.sha256 in (train.sha256, dev.sha256) and not test.splits_one_file:
-        raise InputError(f"--treebank {request.treebank}: the test sentences are those that are trained or selected on")
-
-
 def check_names(request: Request) -> None:
     """Refuse different encoders that tables would call the same, and one that would race against itself.
 
@@ -164,12 +185,17 @@ def check_names(request: Request) -> None:
             raise InputError(f"--encoder {other} and {given}: both are called {place.name}; rename one of the folders")
 
 
-def _named(given: str, prefix: str, known: tuple[str, ...], example: str) -> str:
+def _task(given: str) -> Task:
+    return TASKS[given] if given in BUILT_IN else Tagging().declared(given, given)
+
+
+def _named(given: str, task: Task, prefix: str) -> str:
     if LETTERS in given:
         raise InputError(f"{given}: {LETTERS} in a name stands for a transliteration, which is tried where it can help")
-    if given.startswith(known):
+    if source_of(task, given):
         return given
     path = given_path(given)
     if not path.exists():
-        raise InputError(f"{given}: there is no such file, and data sets have names such as {example}")
+        names = ", ".join(source_names(task))
+        raise InputError(f"{given}: there is no such file, and data sets for {task} are named {names}")
     return f"{prefix}{path.resolve()}"  # so that a model can be read again from another folder

@@ -133,7 +133,7 @@ def exported_one(outcome: Outcome, request: Request, folder: Path | None) -> str
     best, direct = outcome.best, outcome.direct
     if direct is best:
         return f"{folder} holds this model{mean_of_seeds(direct)}." if folder else ""
-    loads = "transformers loads and that " if request.task == "pos" else ""
+    loads = "transformers loads and that " if request.has_tagger else ""
     name = f"{direct.recipe.name}, {scored_in_words(direct)}"
     kind = f"the best that {loads}reads the language as it is written"
     return (
@@ -156,17 +156,20 @@ def tried_in_words(request: Request) -> str:
     return f"That is after {request.adaptation_steps:,} steps of adaptation{usual}.{beside}"
 
 
-def use_of_better(outcome: Outcome) -> list[str]:
+def use_of_better(outcome: Outcome, request: Request) -> list[str]:
     """The commands that use what `better_one` tells of; none if nothing is better."""
-    letters = outcome.best.recipe.letters
     if outcome.best is outcome.direct:
         return []
-    file = "transliterated.conllu" if letters else "FILE.conllu"
+    exported, predict = export_command(outcome, outcome.best_key, "better-model"), "babelscope predict better-model"
+    if not (letters := outcome.best.recipe.letters):
+        return [exported, f"{predict} {request.file} -o predicted{request.suffix}"]
+    text = ".conllu" if request.is_conllu else ".txt"  # BIO is not transliterated
+    back = ["babelscope transliterate predicted.conllu --restore -o restored.conllu"] if request.is_conllu else []
     return [
-        export_command(outcome, outcome.best_key, "better-model"),
-        *([f"babelscope transliterate FILE.conllu --by {letters} -o {file}"] if letters else []),
-        f"babelscope predict better-model {file} -o predicted.conllu",
-        *(["babelscope transliterate predicted.conllu --restore -o restored.conllu"] if letters else []),
+        exported,
+        f"babelscope transliterate FILE{text} --by {letters} -o transliterated{text}",
+        f"{predict} transliterated{text} -o predicted{request.suffix}",
+        *back,
     ]
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from babelscope.advise.amounts import EVERYTHING, Amounts
+from babelscope.advise.data import learned
 from babelscope.advise.recipes import BROUGHT_IN, EXTENDED, ZERO_SHOT, Recipe
 from babelscope.advise.request import Request
 from babelscope.advise.search import USUAL, Training
@@ -43,13 +44,15 @@ def evaluation(
     tuning, later = training.of(tuning_of(request, recipe)), None
     prepared = _prepared(request, recipe, encoder, amounts.pairs) if encoder else Recurrent()
     if recipe.kind == ZERO_SHOT and encoder:
-        train, dev = (find_file(request.task, request.source_treebank_name or "", split, ALL) for split in SPLITS[:2])
+        name = request.source_labelled_name or ""
+        train, dev = (find_file(request.asked_task, name, split, ALL) for split in SPLITS[:2])
         later = _brought_in(request, recipe, encoder, amounts.pairs)
     elif amounts.labelled:
         epochs = tuning.epochs and tuning.epochs * len(train.read()) // amounts.labelled
         tuning = tuning.model_copy(update={"epochs": epochs})
         train = train.model_copy(update={"examples": amounts.labelled})
-    model = Tune(encoder=prepared, task=request.task, train=(train,), dev=(dev,), tuning=tuning, seed=seed)
+    task, types = learned(request, recipe.kind == ZERO_SHOT)
+    model = Tune(encoder=prepared, task=task, entity_types=types, train=(train,), dev=(dev,), tuning=tuning, seed=seed)
     return Evaluate(model=model, data=test, brought_in=later)
 
 
@@ -81,7 +84,7 @@ def _brought_in(request: Request, recipe: Recipe, encoder: Load, pairs: int | No
 
 
 def _labelled(request: Request, recipe: Recipe, split: Split) -> FileData:
-    return find_file(request.task, lettered(request.treebank_name or "", recipe.letters), split, ALL)
+    return find_file(request.asked_task, lettered(request.labelled_name or "", recipe.letters), split, ALL)
 
 
 class _Size(NamedTuple):

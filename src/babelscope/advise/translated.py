@@ -6,10 +6,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from babelscope.advise.request import Request, read_source
+from babelscope.advise.data import labelled_data, source_data
+from babelscope.advise.request import Request
 from babelscope.core.errors import InputError
 from babelscope.corpora.codes import same_language
-from babelscope.corpora.datasets import find_file
 from babelscope.corpora.given_pairs import given_pairs
 from babelscope.corpora.paired import Pair
 from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, check_source, joined
@@ -31,7 +31,7 @@ def translated(request: Request) -> Translated:
     Raises:
         InputError: there is no such text, it is malformed, or in another language than the request.
     """
-    source = source_code(request) if request.parallel and request.source_treebank else SOURCE
+    source = source_code(request) if request.parallel and request.source_labelled else SOURCE
     texts = tuple(given_pairs(given, request.language, source) for given in request.parallel)
     pairs = joined(texts).pairs
     check_script(request.language, [target for _, target in pairs])
@@ -42,31 +42,31 @@ def check_translated(request: Request) -> None:
     """Refuse translated sentences that cannot be used, and labelled ones of their source.
 
     Raises:
-        InputError: there is no such text or treebank, the text is in another language than the request, the treebank
+        InputError: there is no such text or data set, the text is in another language than the request, the labelled
             in the same, or in another than what is translated; or there are sentences of the source but no
             translations.
     """
     translated(request)
-    if request.source_treebank_name is None:
+    if request.source_labelled_name is None:
         return
     for given, text in zip(request.parallel, translated(request).texts, strict=True):
         check_source(text, source_code(request), f"--parallel {given}: ")
     if not request.parallel:
-        raise InputError("--source-treebank is for a model that a language is brought into; give --parallel too")
+        raise InputError("--source-labelled is for a model that a language is brought into; give --parallel too")
     code = source_code(request)
     if same_language(code, request.language):
         raise InputError(
-            f"--source-treebank {request.source_treebank}: in {code}, the language itself; give one in what the "
+            f"--source-labelled {request.source_labelled}: in {code}, the language itself; give one in what the "
             "translations are from"
         )
-    own = {find_file(request.task, request.treebank_name or "", split).sha256 for split in SPLITS if request.treebank}
+    own = {labelled_data(request, split).sha256 for split in SPLITS if request.labelled}
     for split in SPLITS[:2]:
-        if find_file(request.task, request.source_treebank_name, split).sha256 in own:
+        if source_data(request, split).sha256 in own:
             raise InputError(
-                f"--source-treebank {request.source_treebank}: the same sentences as those of --treebank, so that "
+                f"--source-labelled {request.source_labelled}: the same sentences as those of --labelled, so that "
                 "nothing would be carried over from another language"
             )
-        read_source(request, split)
+        source_data(request, split).read()
 
 
 def texts_in_words(request: Request) -> list[str]:
@@ -82,5 +82,5 @@ def _in_words(given: str, text: NamedPairs | FilePairs) -> str:
 
 
 def source_code(request: Request) -> str:
-    """Of the language that the source treebank is in."""
-    return find_file(request.task, request.source_treebank_name or "", "train").code
+    """Of the language that the labelled sentences of the source are in."""
+    return source_data(request, "train").code

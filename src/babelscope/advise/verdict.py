@@ -31,7 +31,6 @@ from babelscope.advise.sentences import (
 from babelscope.advise.undecided import first_line, given_up, rounds_cell, standing_of, unfinished
 from babelscope.core.intervals import Interval
 from babelscope.core.scores import MEASURES
-from babelscope.core.tasks import TASKS
 from babelscope.report.figures import PALETTE, Figure
 from babelscope.report.section import Section
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
@@ -40,7 +39,7 @@ from babelscope.study.verdicts import BILSTM
 
 def verdict_section(outcome: Outcome, request: Request, exported: Path | None, notes: Sequence[str] = ()) -> Section:
     """Which is best, by how much and how sure, and how to use it; `notes` are on the sentences that decided it."""
-    best, direct, measure = outcome.best, outcome.direct, TASKS[request.task].measures[0]
+    best, direct, measure = outcome.best, outcome.direct, request.measure
     sentences = [first_line(outcome, measure, request), *beside_best(outcome)]
     sentences += notes
     more = (few_rounds(outcome), exported_one(outcome, request, exported), better_one(outcome), useless(outcome))
@@ -55,13 +54,15 @@ def verdict_section(outcome: Outcome, request: Request, exported: Path | None, n
         sentences.append(NO_ENCODER)
     commands = {}
     if direct is not best:
-        commands[f"To use {best.recipe.name}{mean_of_seeds(best)}"] = use_of_better(outcome)
+        commands[f"To use {best.recipe.name}{mean_of_seeds(best)}"] = use_of_better(outcome, request)
     if not exported:
         commands[f"To write the model of {direct.recipe.name} to a folder{mean_of_seeds(direct)}"] = [
             export_command(outcome, outcome.key, "model")
         ]
     folder = shlex.quote(str(exported)) if exported else "model"
-    commands[f"To use {direct.recipe.name}"] = [f"babelscope predict {folder} FILE.conllu -o predicted.conllu"]
+    commands[f"To use {direct.recipe.name}"] = [
+        f"babelscope predict {folder} {request.file} -o predicted{request.suffix}"
+    ]
     return Section(VERDICT, sentences, [_figure(outcome, request)], [_outcome_table(outcome, request)], commands)
 
 
@@ -74,7 +75,7 @@ def _figure(outcome: Outcome, request: Request) -> Figure:
          "high": 100 * (test.mean if test.high is None else test.high)}
         for name, test in scored
     )  # fmt: skip
-    title = MEASURES[TASKS[request.task].measures[0]].title
+    title = MEASURES[request.measure].title
     x = alt.X("low:Q", title=f"{title} %", scale=alt.Scale(zero=False))
     y = alt.Y("recipe:N", title=None, sort=[name for name, _ in scored], axis=alt.Axis(labelLimit=320))
     bars = alt.Chart(records).mark_rule(color=PALETTE[0]).encode(x=x, x2="high:Q", y=y)
@@ -113,7 +114,7 @@ def _outcome_table(outcome: Outcome, request: Request) -> Table:
 def _outcome_note(outcome: Outcome, request: Request) -> str:
     trained = "beside what is usual for the size of the encoder, as the dev sentences of the first round have chosen"
     return (
-        f"{MEASURES[TASKS[request.task].measures[0]].title} in percent, the mean over rounds; behind: "
+        f"{MEASURES[request.measure].title} in percent, the mean over rounds; behind: "
         "points behind the best on the test set, in the rounds that both ran, so that it need not be the difference of "
         "the means. Intervals are over sentences and, of three rounds or more, over rounds; with fewer they are about "
         "these models alone, not about the recipe. Beside the best, at 5%: since any recipe could have been picked, "

@@ -115,3 +115,11 @@ class OwnSplits(NamedTuple):
             return sentences
         held_out = len(sentences) // 10
         return sentences[:-held_out] if split == "train" else sentences[-held_out:]
+
+
+OWN_TREEBANKS = OwnSplits("treebank:", "a treebank", "mt:mudt.conllu", (".conllu",))
+"""In CoNLL-U."""
+OWN_ENTITIES = OwnSplits(
+    "entities:", "a file of entities", "wo:news.bio", (".bio", ".txt", ".conll", ".iob", ".iob2", ".tsv"), bare=True
+)
+"""Named entities, in BIO."""

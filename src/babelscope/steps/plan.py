@@ -14,6 +14,7 @@ from babelscope.corpora.parallel_sentences import ParallelTranslations, Parallel
 from babelscope.encoders.footprint import SHAPE
 from babelscope.encoders.places import SHAPE_ALONE
 from babelscope.steps.encoder import Load
+from babelscope.tasks.kinds import kind_of
 
 _MAY_HOLD = (tuple, Declaration)
 """What a declaration may be in. Most of what steps hold are numbers, such as the points of a line."""
@@ -61,6 +62,7 @@ def check_data(steps: Iterable[Step]) -> None:
         try:
             if isinstance(data, FileData):
                 data.check()
+                kind_of(data.task).check_examples(data.read())
             else:
                 data.read()
         except InputError as error:

@@ -10,23 +10,20 @@ from babelscope.core.examples import Tagged
 from babelscope.core.tasks import ENTITIES, Task
 from babelscope.corpora.bio import read_bio
 from babelscope.corpora.data_sources.base import DataSource, Wanted
-from babelscope.corpora.own_splits import OwnSplits
+from babelscope.corpora.own_splits import OWN_ENTITIES
 from babelscope.corpora.sources import Split
-
-_ENDINGS = (".bio", ".txt", ".conll", ".iob", ".iob2", ".tsv")
-_OWN = OwnSplits("entities:", "a file of entities", "wo:news.bio", _ENDINGS, bare=True)
 
 
 class OwnEntities(DataSource):
     """Files of named entities, in BIO."""
 
     source: Literal["own entities"] = "own entities"
-    prefixes: ClassVar[tuple[str, ...]] = (_OWN.prefix,)
-    names: ClassVar[tuple[str, ...]] = (_OWN.form,)
+    prefixes: ClassVar[tuple[str, ...]] = (OWN_ENTITIES.prefix,)
+    names: ClassVar[tuple[str, ...]] = (OWN_ENTITIES.form,)
     forms: ClassVar[tuple[str, ...]] = (ENTITIES,)
 
     def file(self, task: Task, name: str, split: Split) -> Path:
-        return _OWN.file(name, split)
+        return OWN_ENTITIES.file(name, split)
 
     def read(self, wanted: Wanted, count: int | None) -> Sequence[Any]:
         labels, types = wanted.allowed or None, dict(wanted.entity_types)
@@ -35,10 +32,10 @@ class OwnEntities(DataSource):
         def read(path: Path, _: int | None) -> list[Tagged]:
             return read_bio(path, labels, types, before)
 
-        return _OWN.read(wanted.source, wanted.split, read, count, wanted.whole)
+        return OWN_ENTITIES.read(wanted.source, wanted.split, read, count, wanted.whole)
 
     def is_divided(self, task: Task, name: str, split: Split) -> bool:
-        return _OWN.is_divided(name, split)
+        return OWN_ENTITIES.is_divided(name, split)
 
     def is_one_file(self, name: str) -> bool:
-        return _OWN.is_one_file(name)
+        return OWN_ENTITIES.is_one_file(name)

@@ -14,13 +14,26 @@ def advise(
     language: Annotated[str, typer.Option(help="its code, such as mt")],
     text: Annotated[str, typer.Option(help="raw text in UTF-8, a sentence a line: a file, or such as ntrex:mt")],
     encoder: Annotated[list[str], typer.Option(help="a shipped encoder, a folder or a hub name; repeatable")],
-    treebank: Annotated[str | None, typer.Option(help="CoNLL-U: a file, a folder, or such as UD_Maltese-MUDT")] = None,
-    parallel: Annotated[list[str] | None, PARALLEL] = None,
-    source_treebank: Annotated[
+    labelled: Annotated[
         str | None,
-        typer.Option(help="with --parallel: labelled sentences in what is translated, such as UD_English-EWT"),
+        typer.Option(
+            "--labelled",
+            "--treebank",
+            help="labelled sentences: CoNLL-U, or BIO for ner; a file, a folder, or such as UD_Maltese-MUDT",
+        ),
     ] = None,
-    task: Annotated[str, typer.Option(help="pos or parsing")] = "pos",
+    parallel: Annotated[list[str] | None, PARALLEL] = None,
+    source_labelled: Annotated[
+        str | None,
+        typer.Option(
+            "--source-labelled",
+            "--source-treebank",
+            help="with --parallel: labelled sentences in what is translated, such as UD_English-EWT",
+        ),
+    ] = None,
+    task: Annotated[
+        str, typer.Option(help="pos, parsing, ner, or a column of CoNLL-U, such as xpos or feats:Case")
+    ] = "pos",
     run: Annotated[bool, typer.Option("--run", help="run the plan; interrupted, the same command goes on")] = False,
     export: Annotated[
         Path | None,
@@ -55,8 +68,8 @@ def advise(
     from babelscope.face.session import missing
 
     given = {
-        "language": language, "text": text, "treebank": treebank, "encoders": encoder, "task": task,
-        "parallel": parallel or (), "source_treebank": source_treebank, "seeds": seeds,
+        "language": language, "text": text, "labelled": labelled, "encoders": encoder, "task": task,
+        "parallel": parallel or (), "source_labelled": source_labelled, "seeds": seeds,
         "adaptation_steps": steps, "search": not no_search, "curve": not no_curve, "margin": margin,
         "device": device, "precision": precision,
     }  # fmt: skip

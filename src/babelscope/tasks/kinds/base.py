@@ -86,6 +86,13 @@ class TaskKind(Registered):
             InputError: they have not.
         """
 
+    def check_examples(self, examples: Sequence[Any]) -> None:
+        """Refuse examples that a model can neither be trained nor scored on.
+
+        Raises:
+            InputError: names the first of them.
+        """
+
     def gold(self, task: Task, examples: Sequence[Any]) -> Sequence[Any]:
         """Examples as models and baselines learn from them and are scored on them."""
         return examples

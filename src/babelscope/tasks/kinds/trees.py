@@ -30,6 +30,11 @@ class Trees(TaskKind):
     recurrent: ClassVar[bool] = True
     predicted: ClassVar[str] = "parsed"
 
+    def check_examples(self, examples: Sequence[Any]) -> None:
+        from babelscope.tasks.parsable import check_sentences
+
+        check_sentences(examples)
+
     def inputs(self, gold: Sequence[Any]) -> list[Any]:
         return [sentence.forms for sentence in gold]
 
