@@ -27,8 +27,8 @@ FIRST, SECOND = Recipe("world-natural", AS_IT_IS), Recipe("world-natural", ADAPT
 class Made:
     """Trials with a score, and a rise, by recipe and training; others fail."""
 
-    def __init__(self, scores, rises):
-        self.scores, self.rises, self.computed = scores, rises, []
+    def __init__(self, scores, rises, constant=0.0):
+        self.scores, self.rises, self.constant, self.computed = scores, rises, constant, []
 
     def evaluations(self, recipe, seed, training):
         assert seed == 0
@@ -43,6 +43,9 @@ class Made:
 
     def rise(self, evaluations):
         return self.rises.get(evaluations[0].of, 0.0)
+
+    def unlearned(self, evaluations):
+        return self.mean(evaluations) <= self.constant
 
 
 def runner(made, recipe):
@@ -70,6 +73,31 @@ def test_what_still_gets_better_is_trained_longer_while_that_helps():
     assert runners[0].dev[0].of == runners[0].test[0].of == (FIRST, four)
 
 
+def test_what_has_learned_nothing_is_trained_as_long_as_it_goes():
+    """At once: its score need not rise before it begins to learn. Where it never does, that is settled."""
+    four = Training(longer=4)
+    scores = {(FIRST, USUAL): 0.2, (FIRST, four): 0.6, (SECOND, USUAL): 0.2, (SECOND, four): 0.2}
+    made = Made(scores, {}, constant=0.2)
+    first, second = runners = [runner(made, recipe) for recipe in (FIRST, SECOND)]
+    train_longer(made, runners)
+    assert made.computed == [(FIRST, four), (SECOND, four)]
+    assert (first.training, second.training) == (four, USUAL)
+    assert [(each.is_unfinished, each.settled) for each in runners] == [(False, False), (False, True)]
+
+
+def test_what_has_learned_nothing_is_undecided_without_a_search(store, monkeypatch):
+    request = Request(language="nl", text="ntrex:nl", encoders=("world-natural",), seeds=1, search=False)
+    race = Race(request, [FIRST], store, lambda plan: nullcontext(lambda event: None))
+    race.scores = SimpleNamespace(mean=lambda evaluations: 0.205, rise=lambda models: 0.0)
+    race.constant = SimpleNamespace(dev=SimpleNamespace(mean=0.2))
+    made = SimpleNamespace(key="k", model=None)
+    monkeypatch.setattr(race, "evaluations", lambda *given: (made, made))
+    monkeypatch.setattr(race, "compute", lambda evaluations: {})
+    monkeypatch.setattr(race, "_give_up", lambda rounds: None)
+    race.run()
+    assert race.runners[0].unlearned and race.runners[0].is_unfinished
+
+
 def test_a_longer_training_that_fails_settles_nothing():
     made = Made({(FIRST, USUAL): 0.5}, {(FIRST, USUAL): 0.05})
     (first,) = runners = [runner(made, FIRST)]
@@ -95,6 +123,7 @@ def test_what_is_settled_stays_so_at_the_end_of_a_race(store, monkeypatch):
     request = Request(language="nl", text="ntrex:nl", encoders=("world-natural",), seeds=1, search=False)
     race = Race(request, [FIRST, SECOND], store, lambda plan: nullcontext(lambda event: None))
     race.scores = SimpleNamespace(mean=lambda evaluations: 0.75, rise=lambda models: 0.05)
+    race.constant = SimpleNamespace(dev=SimpleNamespace(mean=0.2))
     made = SimpleNamespace(key="k", model=None)
     monkeypatch.setattr(race, "evaluations", lambda *given: (made, made))
     monkeypatch.setattr(race, "compute", lambda evaluations: {})

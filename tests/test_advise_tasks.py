@@ -85,8 +85,8 @@ def test_no_entity_is_what_a_model_of_entities_must_beat(request_, files):
 @pytest.mark.parametrize(
     ("task", "message"),
     [
-        ("ner", "--labelled .*bare: no word of the training sentences is in an entity"),
-        ("xpos", "no word has xpos, so that nothing can be scored"),
+        ("ner", "--labelled .*bare, train: no word is in an entity"),
+        ("xpos", "--labelled .*trees.conllu, train: no word has xpos, so that nothing can be scored"),
         ("parsing", "entities.bio"),
     ],
 )

@@ -15,10 +15,11 @@ from babelscope.advise.request import Request
 from babelscope.advise.sentences import better_one, scored_in_words, useless
 from babelscope.advise.translated import texts_in_words, translated
 from babelscope.core.outside import write_text
+from babelscope.core.scores import MEASURES
 from babelscope.engine import trained
 from babelscope.engine.brought_in import RECORD
 from babelscope.engine.store import Store
-from babelscope.report.words import in_words
+from babelscope.report.words import capitalised, in_words
 
 TAG_WORDS = '''\
 from bisect import bisect
@@ -59,7 +60,7 @@ def card(outcome: Outcome, request: Request) -> str:
         f"# {_title(request)}",
         "",
         f"{chosen.recipe.name}, tuned on the training sentences of `{_tuned_on(chosen.recipe, request)}`.",
-        f"{request.measure} on its test sentences: {_score(outcome)}; {outcome.floor.name}: "
+        f"{capitalised(MEASURES[request.measure].name)} on its test sentences: {_score(outcome)}; {outcome.floor.name}: "
         f"{in_words(outcome.floor.test, 'share')}.",
         "",
         *_read(chosen.recipe, request),

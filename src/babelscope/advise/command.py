@@ -8,10 +8,9 @@ from typing import NamedTuple
 from babelscope.advise import page
 from babelscope.advise.card import export
 from babelscope.advise.costs import Costs, encoder_costs, recurrent_costs
-from babelscope.advise.curves import curve_of, points_of
+from babelscope.advise.curves import Points, curve_of, points_of
 from babelscope.advise.data import check_labelled
 from babelscope.advise.facts import Fact, facts, published, references, script_of_text, text_of
-from babelscope.advise.floor import constant_answer
 from babelscope.advise.guess import best_guess, minutes_of_run
 from babelscope.advise.labelled import labelled_notes
 from babelscope.advise.more import more_section
@@ -126,15 +125,15 @@ def advise(request: Request, outputs: Outputs, run: bool, say: Say, show: Show, 
         race = Race(request, [step.recipe for step in plan], Store(outputs.store), watching, say)
         race.run()
         made = page.made_section(request, outputs, run, page.spent(race.seconds, plan))
-        constant, points = constant_answer(request), []
-        last = _verdict(race, outcome_of(race, constant), outputs, [*sections, made])
+        points: list[Points] = []
+        last = _verdict(race, outcome_of(race, race.constant), outputs, [*sections, made])
         if request.curve:
             show(last)
             say("scoring with fewer and fewer sentences")
             points = points_of(race)
             last, verdict = more_section([curve_of(each, race.scores) for each in points], request.measure), last
             page.write_page(request, [verdict, last, *sections, made], outputs.page)
-        record_of(race, constant, points).write(outputs.record)
+        record_of(race, race.constant, points).write(outputs.record)
     else:
         guess, minutes = best_guess(plan, known), minutes_of_run(plan, request)
         last = page.next_section(request, outputs, exportable, guess, minutes)

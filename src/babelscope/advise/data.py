@@ -54,19 +54,13 @@ def learned(request: Request, source: bool = False) -> Learned:
     """What is learned from the labelled sentences, or from those of the `source`.
 
     Raises:
-        InputError: they have no entity, nothing in the column, or all the same.
+        InputError: they have nothing in the column, or all the same.
     """
-    option, given = ("--source-labelled", request.source_labelled) if source else ("--labelled", request.labelled)
     task, data = request.asked_task, (source_data if source else labelled_data)(request, "train")
     types = entity_types([data]) if task.reads == ENTITIES else ()
-    if task.reads == ENTITIES and not types:
-        raise InputError(f"{option} {given}: no word of the training sentences is in an entity; there is none to learn")
     if task.known_as:
         return Learned(task, types)
-    try:
-        return Learned(task.model_copy(update={"labels": kind_of(task).classes(task, data.read())}), types)
-    except InputError as error:
-        raise InputError(f"{option} {given}: {error}") from None
+    return Learned(task.model_copy(update={"labels": kind_of(task).classes(task, data.read())}), types)
 
 
 def check_labelled(request: Request) -> None:
@@ -75,11 +69,24 @@ def check_labelled(request: Request) -> None:
     Raises:
         InputError: there are none, they are malformed, or the test split is the same file as another.
     """
-    kind = kind_of(request.asked_task)
     for split in SPLITS:
-        kind.check_examples(sentences := read_split(request, split))
-        kind.check_labelled(request.asked_task, sentences)
-    learned(request)
+        check_split(request, split)
     train, dev, test = (labelled_data(request, split) for split in SPLITS)
     if test.sha256 in (train.sha256, dev.sha256) and not test.splits_one_file:
         raise InputError(f"--labelled {request.labelled}: the test sentences are those that are trained or selected on")
+
+
+def check_split(request: Request, split: Split, source: bool = False) -> None:
+    """Refuse a split that models can neither learn from nor be scored on, of the labelled sentences or of the `source`.
+
+    Raises:
+        InputError: names the option, or the line at fault.
+    """
+    option, given = ("--source-labelled", request.source_labelled) if source else ("--labelled", request.labelled)
+    task, examples = request.asked_task, (source_data if source else labelled_data)(request, split).read()
+    try:
+        kind_of(task).check_examples(examples)
+        kind_of(task).check_labelled(task, examples)
+        learned(request, source)
+    except InputError as error:
+        raise InputError(f"{option} {given}, {split}: {error}") from None

@@ -34,6 +34,13 @@ class Placed(NamedTuple):
     training: Training = USUAL
     rising: float | None = None
     """How much better it still got at the end of training, if so much that nothing is decided of it."""
+    unlearned: bool = False
+    """Whether training ended before it was better than a constant answer, so that nothing is decided of it."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing is decided of it."""
+        return self.rising is not None or self.unlearned
 
     @property
     def failed(self) -> bool:
@@ -111,7 +118,8 @@ def _placed(race: Race, order: Sequence[Runner]) -> list[Placed]:
             behind.get(k),
             runner.lost,
             runner.training,
-            runner.rising if runner.is_unfinished else None,
+            runner.rising if runner.is_unfinished and not runner.unlearned else None,
+            runner.unlearned,
         )
         for k, runner in enumerate(order)
     ]

@@ -7,15 +7,17 @@ from contextlib import AbstractContextManager
 from functools import cached_property
 
 from babelscope.advise.amounts import EVERYTHING, Amounts
+from babelscope.advise.floor import Constant, constant_answer
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Request
 from babelscope.advise.scores import Scores, behind_first
-from babelscope.advise.search import USUAL, Runner, Training, choose_rates, train_longer
+from babelscope.advise.search import USUAL, Runner, Training, choose_rates, look, train_longer
 from babelscope.advise.steps import evaluation, load_step, on_dev
 from babelscope.core.errors import InputError
 from babelscope.engine.events import Event
 from babelscope.engine.run import run_plan
 from babelscope.engine.store import Store
+from babelscope.report.cautions import RISING
 from babelscope.steps import Evaluate, Load
 from babelscope.steps.plan import Plan
 
@@ -66,8 +68,8 @@ class Race:
                 train_longer(self, self.alive)
             self._tell(number + 1)
         for runner in self.runners:
-            if not runner.settled:
-                runner.rising = self.rise(runner.dev) if runner.dev else None
+            if runner.dev and not runner.settled:
+                look(self, runner)
         direct = self.best_direct()
         self._say("scoring what is left, and the best that loads directly, on the test sentences")
         self._test([runner for runner in self.runners if runner is direct or not runner.lost])
@@ -110,6 +112,15 @@ class Race:
     def rise(self, evaluations: Sequence[Evaluate]) -> float | None:
         """How much better their models were on dev sentences at the end of training than one validation before."""
         return self.scores.rise([evaluation.model for evaluation in evaluations])
+
+    def unlearned(self, evaluations: Sequence[Evaluate]) -> bool:
+        """Whether these scores on dev sentences are less than a point above a constant answer, if above it at all."""
+        return self.mean(evaluations) < self.constant.dev.mean + RISING
+
+    @cached_property
+    def constant(self) -> Constant:
+        """The constant answer."""
+        return constant_answer(self.request)
 
     @property
     def seconds(self) -> float:

@@ -53,6 +53,8 @@ class Raced(Declaration):
     training: Training = USUAL
     rising: float | None = None
     """How much better it still got at the end of its trainings."""
+    unlearned: bool = False
+    """Whether they ended before it was better than a constant answer."""
 
 
 class Curved(Declaration):
@@ -139,7 +141,7 @@ def record_of(race: Race, constant: Constant, points: Sequence[Points]) -> Recor
         request=request,
         recipes=tuple(
             Raced(recipe=_shown(runner.recipe), dev=_keys(runner.dev), test=_keys(runner.test if runner.tested else ()),
-                  lost=runner.lost, training=runner.training, rising=runner.rising)
+                  lost=runner.lost, training=runner.training, rising=runner.rising, unlearned=runner.unlearned)
             for runner in race.runners
         ),
         constant=ConstantScores(name=constant.name, dev=dev, test=test),
@@ -153,7 +155,7 @@ def record_of(race: Race, constant: Constant, points: Sequence[Points]) -> Recor
 
 def _runner(raced: Raced, steps: Mapping[str, Step]) -> Runner:
     dev, test = (_evaluations(keys, steps) for keys in (raced.dev, raced.test))
-    return Runner(raced.recipe, dev, test, raced.lost, bool(test), raced.training, raced.rising)
+    return Runner(raced.recipe, dev, test, raced.lost, bool(test), raced.training, raced.rising, raced.unlearned)
 
 
 def _points(curved: Curved, steps: Mapping[str, Step]) -> Points:

@@ -55,6 +55,8 @@ class Runner:
     training: Training = USUAL
     rising: float | None = None
     """How much better the score on dev sentences was at the end of its trainings than before; None: not known."""
+    unlearned: bool = False
+    """Whether it is no better than a constant answer on dev sentences, so that training ended before it had learned."""
     settled: bool = False
     """Whether a longer training was tried and was no better, so that nothing is open though the score still rose."""
 
@@ -65,8 +67,15 @@ class Runner:
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether it was still getting better when training ended, so that nothing is decided of it."""
-        return self.rising is not None and self.rising > RISING
+        """Whether a longer training may well be better, so that nothing is decided of it."""
+        return self.unlearned or (self.rising is not None and self.rising > RISING)
+
+    @property
+    def wanted(self) -> int:
+        """How long to train it next, times the usual epochs: twice as long, or if nothing is learned the longest."""
+        if not self.is_unfinished:
+            return self.training.longer
+        return LONGEST if self.unlearned else min(LONGEST, 2 * self.training.longer)
 
 
 class Trials(Protocol):
@@ -84,20 +93,29 @@ class Trials(Protocol):
     def rise(self, evaluations: Sequence[Evaluate]) -> float | None:
         """How much better their models were on dev sentences at the end of training than before."""
 
+    def unlearned(self, evaluations: Sequence[Evaluate]) -> bool:
+        """Whether these scores on dev sentences are those of a constant answer, or less."""
+
 
 def train_longer(trials: Trials, runners: Sequence[Runner]) -> None:
-    """Train those twice as long, and twice again, that are still getting better when training ends.
+    """Train those longer that may well get better by it: twice as long, and twice again; or at once as long as it goes.
 
     Where that is no better, the training is long enough.
     """
     for runner in runners:
-        runner.rising, runner.settled = trials.rise(runner.dev), False
-    while runners := [each for each in runners if each.is_unfinished and each.training.longer < LONGEST]:
-        longer = [each.training._replace(longer=2 * each.training.longer) for each in runners]
+        look(trials, runner)
+    while runners := [each for each in runners if each.wanted > each.training.longer]:
+        longer = [each.training._replace(longer=each.wanted) for each in runners]
         found = list(zip(runners, _tried(trials, runners, longer), strict=True))
         for runner in (each for each, is_better in found if is_better is False):
-            runner.rising, runner.settled = 0.0, True
+            runner.rising, runner.unlearned, runner.settled = 0.0, False, True
         runners = [each for each, is_better in found if is_better]
+
+
+def look(trials: Trials, runner: Runner) -> None:
+    """See whether a longer training may well be better."""
+    runner.rising, runner.unlearned = trials.rise(runner.dev), trials.unlearned(runner.dev)
+    runner.settled = False
 
 
 def choose_rates(trials: Trials, runners: Sequence[Runner]) -> None:
@@ -118,5 +136,5 @@ def _tried(trials: Trials, runners: Sequence[Runner], trainings: Sequence[Traini
         better.append(None if dev.key in failed else trials.mean([dev]) > trials.mean(runner.dev[:1]))
         if better[-1]:
             runner.training, runner.dev[0], runner.test[0] = training, dev, test
-            runner.rising = trials.rise([dev])
+            look(trials, runner)
     return better

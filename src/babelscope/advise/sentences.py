@@ -42,7 +42,7 @@ def beside_best(outcome: Outcome) -> list[str]:
     """What the test set says of the other recipes beside the best, but for those that are simply worse."""
     by_standing: dict[str, list[str]] = {}
     for placed in outcome.placed:
-        if placed.behind and not placed.rising:
+        if placed.behind and not placed.is_open:
             there = in_shared_rounds(outcome.best, placed)
             behind = f"behind by {in_points(placed.behind.interval)}{f', {there}' if there else ''}"
             name = f"{placed.recipe.name} ({behind})"

@@ -10,39 +10,48 @@ from babelscope.advise.recipes import EXTENDED
 from babelscope.advise.request import Request
 from babelscope.advise.search import LONGEST
 from babelscope.advise.sentences import scored_in_words, standing
+from babelscope.core.scores import MEASURES
 from babelscope.core.words import listed
 from babelscope.encoders.places import display_name
 from babelscope.report.tables import Cell, number_cell
 from babelscope.study.verdicts import ADAPTED, BILSTM
 
-STILL_RISING = "undecided: still getting better"
+RISING, UNLEARNED = "still getting better", "no better than a constant answer yet"
+"""When training ended, so that a longer one may well be better."""
 USUAL_STEPS: int = Request.model_fields["adaptation_steps"].default
 
 
-def first_line(outcome: Outcome, measure: str, request: Request) -> str:
+def first_line(outcome: Outcome, request: Request) -> str:
     """The best recipe; and if others could still win, how many these are, why, and what would decide it."""
     best = outcome.best
-    rising, alike = _others_rising(outcome), _others_alike(outcome)
-    said = f"Best{' so far' if rising or alike else ''}: {best.recipe.name}, {measure} {scored_in_words(best)}"
-    lines = [f"{said} on the test set."]
-    if rising:
-        its, it = ("its", "it") if len(rising) == 1 else ("their", "them")
-        were = f"{_how_many(rising, outcome)} still getting better when {its} training ended"
-        lines.append(f"{were}, so this says nothing against {it}. {_longer(rising, request)}.")
+    unfinished, alike = _others_unfinished(outcome), _others_alike(outcome)
+    said = f"Best{' so far' if unfinished or alike else ''}: {best.recipe.name}"
+    measure = MEASURES[request.measure].name
+    lines = [f"{said}, {measure} {scored_in_words(best)} on the test set."]
+    if unfinished:
+        its, it = ("its", "it") if len(unfinished) == 1 else ("their", "them")
+        state = " or ".join(dict.fromkeys(map(_state, unfinished)))
+        were = f"{_how_many(unfinished, outcome)} {state} when {its} training ended"
+        lines.append(f"{were}, so this says nothing against {it}. {_longer(unfinished, request)}.")
     if alike:
         more = "more test sentences or more rounds (--seeds) may decide"
         lines.append(f"{_how_many(alike, outcome)} not shown to be worse: {more}.")
     return " ".join(lines)
 
 
-def _others_rising(outcome: Outcome) -> list[Placed]:
+def _state(placed: Placed) -> str:
+    """Why nothing is decided of it."""
+    return UNLEARNED if placed.unlearned else RISING
+
+
+def _others_unfinished(outcome: Outcome) -> list[Placed]:
     """Those beside the best of which nothing is decided."""
-    return [placed for placed in outcome.placed if placed.rising and placed is not outcome.best]
+    return [placed for placed in outcome.placed if placed.is_open and placed is not outcome.best]
 
 
 def _others_alike(outcome: Outcome) -> list[Placed]:
     """Those that ended their training and show neither to be worse than the best nor to be as good."""
-    done = [placed for placed in outcome.placed if not placed.rising]
+    done = [placed for placed in outcome.placed if not placed.is_open]
     return [placed for placed in done if placed.behind and placed.behind.sign <= 0 and not placed.behind.equal]
 
 
@@ -58,18 +67,18 @@ def _how_many(some: Sequence[Placed], outcome: Outcome) -> str:
 
 def _was(some: Sequence[Placed]) -> str:
     """Of training, which is past; of what a test shows, which is not."""
-    if some[0].rising:
+    if some[0].is_open:
         return "was" if len(some) == 1 else "were"
     return "is" if len(some) == 1 else "are"
 
 
-def _longer(rising: Sequence[Placed], request: Request) -> str:
+def _longer(unfinished: Sequence[Placed], request: Request) -> str:
     """What would train those longer."""
     if request.search:
         told = f"A training longer than {LONGEST} times the usual epochs would tell, in a study of your own"
     else:
         told = f"To decide, run again without --no-search (such recipes then train up to {LONGEST} times as long)"
-    adapted = any(placed.recipe.kind in (ADAPTED, EXTENDED) for placed in rising)
+    adapted = any(placed.recipe.kind in (ADAPTED, EXTENDED) for placed in unfinished)
     if adapted and request.adaptation_steps < USUAL_STEPS:
         told += f" and with more --steps than {request.adaptation_steps:,} (usual: {USUAL_STEPS:,})"
     return told
@@ -86,12 +95,12 @@ def unfinished(outcome: Outcome, request: Request) -> list[str]:
         gains = [f"+{100 * (placed.rising or 0):.1f}" for placed in some]
         gains[0] += " points at the last check on the dev sentences"
         if len(some) == 1:
-            told.append(f"{some[0].recipe.name} was still getting better when its training ended ({gains[0]}).")
+            told.append(f"{some[0].recipe.name} was {RISING} when its training ended ({gains[0]}).")
         else:
             parts = [f"{placed.recipe.done} ({gain})" for placed, gain in zip(some, gains, strict=True)]
-            told.append(f"{display_name(encoder)} was still getting better when training ended: {'; '.join(parts)}.")
-    if outcome.best.rising and not _others_rising(outcome):
-        told[0] += f" {_longer([outcome.best], request)}."
+            told.append(f"{display_name(encoder)} was {RISING} when training ended: {'; '.join(parts)}.")
+    if outcome.best.is_open and not _others_unfinished(outcome):
+        told = [" ".join([*told, f"{_longer([outcome.best], request)}."])]
     return told
 
 
@@ -120,8 +129,8 @@ def standing_of(placed: Placed, margin: float) -> str:
     """How a recipe stands to the best; empty of the best itself, and of what was dropped without a test score."""
     if placed.failed:
         return "failed"
-    if placed.rising and (placed.behind or placed.lost):
-        return STILL_RISING
+    if placed.is_open and (placed.behind or placed.lost):
+        return f"undecided: {_state(placed)}"
     return standing(placed.behind, margin) if placed.behind else ""
 
 

@@ -39,8 +39,8 @@ from babelscope.study.verdicts import BILSTM
 
 def verdict_section(outcome: Outcome, request: Request, exported: Path | None, notes: Sequence[str] = ()) -> Section:
     """Which is best, by how much and how sure, and how to use it; `notes` are on the sentences that decided it."""
-    best, direct, measure = outcome.best, outcome.direct, request.measure
-    sentences = [first_line(outcome, measure, request), *beside_best(outcome)]
+    best, direct = outcome.best, outcome.direct
+    sentences = [first_line(outcome, request), *beside_best(outcome)]
     sentences += notes
     more = (few_rounds(outcome), exported_one(outcome, request, exported), better_one(outcome), useless(outcome))
     sentences += [*filter(None, more), *given_up(outcome), *unfinished(outcome, request)]
@@ -50,7 +50,7 @@ def verdict_section(outcome: Outcome, request: Request, exported: Path | None, n
         for encoder, verdict in outcome.verdicts.items()
     ]
     rivals = [placed for placed in outcome.placed if placed.behind and placed.behind.sign <= 0]
-    if best.recipe.encoder == BILSTM and not rivals and not any(placed.rising for placed in outcome.placed):
+    if best.recipe.encoder == BILSTM and not rivals and not any(placed.is_open for placed in outcome.placed):
         sentences.append(NO_ENCODER)
     commands = {}
     if direct is not best:

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from babelscope.core.errors import InputError
 from babelscope.core.tasks import ENTITIES, Task
+from babelscope.corpora.bio import OUTSIDE
 from babelscope.corpora.unlabelled import Document, read_bio_words
 from babelscope.tasks.as_published import OF_ENTITIES
 from babelscope.tasks.kinds.base import TaskKind
@@ -26,6 +28,10 @@ class Entities(TaskKind):
     measures: ClassVar[tuple[str, ...]] = ("f1",)
     quirks: ClassVar[Mapping[str, str]] = OF_ENTITIES
     recurrent: ClassVar[bool] = True
+
+    def check_labelled(self, task: Task, examples: Sequence[Any]) -> None:
+        if all(label == OUTSIDE for sentence in examples for label in sentence.labels):
+            raise InputError("no word is in an entity, so that nothing can be scored; name data that have some")
 
     def inputs(self, gold: Sequence[Any]) -> list[Any]:
         return [sentence.words for sentence in gold]
