@@ -60,8 +60,8 @@ def card(outcome: Outcome, request: Request) -> str:
         f"# {_title(request)}",
         "",
         f"{chosen.recipe.name}, tuned on the training sentences of `{_tuned_on(chosen.recipe, request)}`.",
-        f"{capitalised(MEASURES[request.measure].name)} on its test sentences: {_score(outcome)}; {outcome.floor.name}: "
-        f"{in_words(outcome.floor.test, 'share')}.",
+        f"{capitalised(MEASURES[request.measure].name)} on its test sentences: {_score(outcome)}; "
+        f"{outcome.floor.name}: {in_words(outcome.floor.test, 'share')}.",
         "",
         *_read(chosen.recipe, request),
         *_warnings(outcome),
