@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 READ = 1000
 """Sentences or texts, the first ones, that are looked at."""
-UNREAD = 0.2
+MANY_UNKNOWN = 0.2
 """Share of words with an unknown part from which on it is told."""
 
 
@@ -47,7 +47,7 @@ def _unknown(model: TaskModel, inputs: Sequence[Any]) -> Iterator[str]:
     if not isinstance(model, EncoderModel) or unspaced_script([" ".join(words) for words in sentences]):
         return
     unknown = encode_words(model.encoder.tokenizer, sentences, max_length=sys.maxsize).unknown
-    if len(unknown) and (share := float(unknown.mean())) > UNREAD:
+    if len(unknown) and (share := float(unknown.mean())) > MANY_UNKNOWN:
         yield (
             f"{share:.0%} of the words have a part that the tokenizer does not know, so that their labels are hardly "
             "more than guesses; is the text in the language and the script that the model was made for?"
