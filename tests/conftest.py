@@ -185,3 +185,13 @@ def in_process():
         patched.setattr(local, "LocalCrew", InProcess)
         patched.setattr(run, "LocalCrew", InProcess)
         yield
+
+
+@pytest.fixture(scope="module")
+def short():
+    """Recipes of advice read few sentences no more often than many; for tests of something else."""
+    from babelscope.advise import steps
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(steps, "SEEN", 1)
+        yield

@@ -39,7 +39,7 @@ from babelscope.world import World
 from command_line import babelscope
 from language_files import request_on, tagger_of_the_card, written_to
 
-pytestmark = pytest.mark.usefixtures("in_process")
+pytestmark = pytest.mark.usefixtures("in_process", "short")
 
 counts = st.dictionaries(st.integers(0, 9), st.integers(1, 50))
 
@@ -89,7 +89,7 @@ def test_recipes_are_of_every_encoder_in_its_own_and_in_latin_letters(request_):
         (AS_IT_IS, None), (ADAPTED, None), (AS_IT_IS, "world"), (ADAPTED, "world"),
     ]  # fmt: skip
     assert tried[-1].encoder == BILSTM
-    assert [one.loads_directly("pos") for one in tried] == [True, True, False, False, False]
+    assert [one.loads_directly(True) for one in tried] == [True, True, False, False, False]
 
 
 def test_what_reads_from_left_to_right_is_not_adapted(request_):
@@ -102,7 +102,7 @@ def quiet(plan):
 
 def test_a_vocabulary_that_covers_the_text_badly_is_extended(request_, store):
     (extended,) = [one for one in recipes(covered(request_, 3.0)) if one.kind == EXTENDED]
-    assert (extended.letters, extended.loads_directly("pos")) == (None, True)
+    assert (extended.letters, extended.loads_directly(True)) == (None, True)
     assert extended.name.endswith(" adapted with new subwords")
     tuned = Race(request_, [extended], store, quiet).evaluation(extended, 0).model
     assert tuned.encoder.new_pieces == request_.new_pieces

@@ -39,7 +39,7 @@ from babelscope.tuning.settings import Tuning
 from babelscope.world import World
 from command_line import babelscope
 
-pytestmark = pytest.mark.usefixtures("in_process")
+pytestmark = pytest.mark.usefixtures("in_process", "short")
 
 
 @pytest.fixture(scope="module")

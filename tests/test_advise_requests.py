@@ -17,7 +17,7 @@ from command_line import babelscope
 from families import family_model
 from language_files import request_on, written_to
 
-pytestmark = pytest.mark.usefixtures("in_process")
+pytestmark = pytest.mark.usefixtures("in_process", "short")
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,12 @@ def test_without_labelled_sentences_there_is_a_plan_but_no_verdict(request_):
     ("changes", "message"),
     [
         (["--language", "q x"], "--language: should be the code of a language"),
-        (["--task", "sentiment"], "--task: should be pos, parsing, ner, or a column of CoNLL-U"),
+        (
+            ["--task", "sentiment"],
+            "--task: should be pos, parsing, ner, or a column of CoNLL-U such as xpos or feats:Case",
+        ),
+        (["--task", "NER"], "such as xpos or feats:Case (did you mean ner?)"),
+        (["--labelled", "masakhaner2:wol"], "masakhaner2:wol: no data for pos, which are named UD_LANGUAGE-NAME"),
         (["--margin", "2"], "--margin: "),
         (["--text", str(Path(__file__).parent)], "a folder; give a file of raw text"),
         (["--encoder", __file__], "a file; give the folder that it is in"),

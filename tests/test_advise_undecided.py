@@ -81,10 +81,10 @@ def test_what_has_learned_nothing_could_still_win():
     one = placed(AS_IT_IS, 0.2, WORSE, unlearned=True)
     said = line(best(), one, request=HASTY)
     assert said.startswith("Best so far: BiLSTM, accuracy 82.0% [80.0, 84.0] on the test set. world-natural as it is ")
-    assert "was no better than a constant answer yet when its training ended, so this says nothing against it." in said
+    assert "was hardly better than a constant answer when its training ended, so this says nothing against it." in said
     both = line(best(), one, placed(ADAPTED, 0.6, WORSE, rising=0.03), request=HASTY)
-    assert "were no better than a constant answer yet or still getting better when their training ended" in both
-    assert standing_of(one, 0.02) == "undecided: no better than a constant answer yet"
+    assert "were hardly better than a constant answer or still getting better when their training ended" in both
+    assert standing_of(one, 0.02) == "undecided: hardly better than a constant answer"
 
 
 def test_the_bilstm_counts_among_the_others():

@@ -122,7 +122,9 @@ def test_what_there_is_not_is_refused(name, message):
 def test_a_split_that_is_not_there_or_there_twice_is_refused(tmp_path, sentences):
     for name in ("train.bio", "valid.bio"):
         write_bio(tmp_path / name, sentences)
-    with pytest.raises(InputError, match=r"no file with test in its name, such as wo-test\.bio; give it one, or give"):
+    with pytest.raises(
+        InputError, match=r"no file of BIO with test in its name, such as wo-test\.bio; give it one, or give"
+    ):
         find_file("ner", f"entities:wo:{tmp_path}", "test")
     write_bio(tmp_path / "wo-train.txt", sentences)
     with pytest.raises(InputError, match=r"several files of the split train: train\.bio, wo-train\.txt; leave one"):

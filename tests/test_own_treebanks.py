@@ -73,7 +73,7 @@ def test_what_there_is_not_is_refused(name, message):
 
 def test_a_folder_without_a_split_and_a_file_too_small_are_refused(tmp_path, sentences):
     write_conllu(tmp_path / "x-train.conllu", sentences[:5])
-    with pytest.raises(InputError, match=r"no file with test in its name, such as mt-test.conllu"):
+    with pytest.raises(InputError, match=r"no file of CoNLL-U with test in its name, such as mt-test.conllu"):
         OWN_TREEBANKS.file(f"treebank:mt:{tmp_path}", "test")
     with pytest.raises(DataError, match="5 sentences; a file that is divided takes ten or more"):
         read_own(f"treebank:mt:{tmp_path / 'x-train.conllu'}", "train")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from huggingface_hub import EvalResult, ModelCardData
 
-from babelscope.advise.data import words_of
+from babelscope.advise.data import forms_of
 from babelscope.advise.names import language_and_code
 from babelscope.advise.outcome import Outcome
 from babelscope.advise.recipes import BRINGING, ZERO_SHOT, Recipe
@@ -129,14 +129,14 @@ def _warnings(outcome: Outcome) -> list[str]:
 
 
 def _usage(request: Request) -> list[str]:
-    words, format_ = words_of(request, "test")[0][:EXAMPLE_WORDS], "CoNLL-U" if request.is_conllu else "BIO"
+    words, format_ = forms_of(request, "test")[0][:EXAMPLE_WORDS], "CoNLL-U" if request.is_conllu else "BIO"
     lines = [
         f"It reads words as the labelled sentences have them, such as `{' '.join(words)}`. In plain text they stand "
         "apart, with a space before a full stop for instance; running text must be tokenised like that first, since "
         f"what sticks to a word is taken for a part of it. {format_}, or text in a file named .txt with one sentence a "
         "line:",
         "",
-        *_code("sh", [f"babelscope predict . {request.file} -o PREDICTED{request.suffix}  # in this folder"]),
+        *_code("sh", [f"babelscope predict . {request.placeholder} -o PREDICTED{request.suffix}  # in this folder"]),
     ]
     if not request.has_tagger:
         return lines

@@ -59,7 +59,7 @@ def check(request: Request, run: bool, outputs: Outputs) -> None:
             cannot be written to.
     """
     if run and request.labelled_name is None:
-        raise InputError(f"nothing to decide by: give labelled sentences with --labelled {request.file}")
+        raise InputError(f"nothing to decide by: give labelled sentences with --labelled {request.placeholder}")
     check_outputs(outputs, run)
     check_text(request)
     check_names(request)

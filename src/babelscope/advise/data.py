@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -34,7 +35,7 @@ def source_data(request: Request, split: Split) -> FileData:
     return find_file(request.asked_task, request.source_labelled_name or "", split)
 
 
-def words_of(request: Request, split: Split) -> list[list[str]]:
+def forms_of(request: Request, split: Split) -> list[list[str]]:
     """The words of each labelled sentence."""
     kind = kind_of(request.asked_task)
     return [list(words) for words in kind.inputs(kind.gold(request.asked_task, read_split(request, split)))]
@@ -69,24 +70,33 @@ def check_labelled(request: Request) -> None:
     Raises:
         InputError: there are none, they are malformed, or the test split is the same file as another.
     """
-    for split in SPLITS:
-        check_split(request, split)
+    check_splits(request, SPLITS)
     train, dev, test = (labelled_data(request, split) for split in SPLITS)
     if test.sha256 in (train.sha256, dev.sha256) and not test.splits_one_file:
         raise InputError(f"--labelled {request.labelled}: the test sentences are those that are trained or selected on")
 
 
-def check_split(request: Request, split: Split, source: bool = False) -> None:
-    """Refuse a split that models can neither learn from nor be scored on, of the labelled sentences or of the `source`.
+def check_splits(request: Request, splits: Sequence[Split], source: bool = False) -> None:
+    """Refuse labelled sentences, or those of the `source`, that models can neither learn from nor be scored on.
 
     Raises:
-        InputError: names the option, or the line at fault.
+        InputError: names the option, and the split or the line at fault.
     """
-    option, given = ("--source-labelled", request.source_labelled) if source else ("--labelled", request.labelled)
-    task, examples = request.asked_task, (source_data if source else labelled_data)(request, split).read()
-    try:
-        kind_of(task).check_examples(examples)
-        kind_of(task).check_labelled(task, examples)
+    given = f"--source-labelled {request.source_labelled}" if source else f"--labelled {request.labelled}"
+    task, data = request.asked_task, source_data if source else labelled_data
+    for split in splits:
+        with _told(f"{given}, {split}"):
+            examples = data(request, split).read()
+            kind_of(task).check_examples(examples)
+            kind_of(task).check_labelled(task, examples)
+    with _told(given):
         learned(request, source)
+
+
+@contextmanager
+def _told(where: str) -> Iterator[None]:
+    """Have faults say where they are."""
+    try:
+        yield
     except InputError as error:
-        raise InputError(f"{option} {given}, {split}: {error}") from None
+        raise InputError(f"{where}: {error}") from None

@@ -11,7 +11,8 @@ from babelscope.advise.request import Request
 from babelscope.core.examples import Sentence, Tree
 from babelscope.core.inference import contributions
 from babelscope.core.samples import Samples
-from babelscope.core.tasks import TREES, Task
+from babelscope.core.tasks import ENTITIES, TREES, Task
+from babelscope.corpora.bio import OUTSIDE
 from babelscope.corpora.sources import SPLITS
 from babelscope.tasks.attachment import attachment_scores, count_attachments, universal
 from babelscope.tasks.baselines.most_frequent_tag import most_frequent_tag
@@ -28,8 +29,13 @@ class Constant(NamedTuple):
     test: Samples
 
 
+def clear_gain(constant: float, usual: float) -> float:
+    """How much better than a constant answer is clearly better: `usual`, or half of all that is left to gain."""
+    return min(usual, (1 - constant) / 2)
+
+
 def constant_answer(request: Request) -> Constant:
-    """The most frequent tag for every word, of entities mostly `O`; of parsing, every word on its neighbour."""
+    """The most frequent tag for every word, of entities `O`; of parsing, every word on its neighbour."""
     train, dev, test = (read_split(request, split) for split in SPLITS)
     task = request.asked_task
     name, scored = _neighbour(train) if task.reads == TREES else _same_tag(task, train)
@@ -38,7 +44,7 @@ def constant_answer(request: Request) -> Constant:
 
 def _same_tag(task: Task, train: Sequence[Any]) -> tuple[str, Callable[[Sequence[Any]], Score]]:
     kind = kind_of(task)
-    tag = most_frequent_tag(kind.gold(task, train))
+    tag = OUTSIDE if task.reads == ENTITIES else most_frequent_tag(kind.gold(task, train))
 
     def score(part: Sequence[Any]) -> Score:
         gold = kind.gold(task, part)

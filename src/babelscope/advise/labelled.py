@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from babelscope.advise.data import read_split, text_data, words_of
+from babelscope.advise.data import forms_of, read_split, source_data, text_data
 from babelscope.advise.request import Request
 from babelscope.core.examples import gold_labels, read_twice
+from babelscope.corpora.bio import OUTSIDE
 from babelscope.corpora.doubtful import earlier_ones, one_label, untrained_labels
 from babelscope.corpora.sources import SPLITS, Split
 from babelscope.tasks.kinds import kind_of
@@ -25,9 +26,22 @@ def labelled_notes(request: Request) -> list[str]:
     task = request.asked_task
     labels = {split: gold_labels(kind_of(task).gold(task, splits[split])) for split in SPLITS}
     of_labels = (line for split, given in labels.items() for line in one_label(LABELLED, split, given))
-    untrained = untrained_labels(LABELLED, labels["test"], labels["train"], "these")
+    untrained = _untrained(request, labels)
     told = [*of_labels, *untrained, *earlier_ones(LABELLED, splits["test"])]
     return [*_seen(request, splits), *(f"{line}." for line in told)]
+
+
+def _untrained(request: Request, labels: Mapping[Split, Sequence[str]]) -> Iterator[str]:
+    """Labels of the test sentences that are not trained on, in the language or in what translations are from.
+
+    That a word is in no entity is no label here: most are, so that it would hide what is missed.
+    """
+    tested = [label for label in labels["test"] if request.is_conllu or label != OUTSIDE]
+    yield from untrained_labels(LABELLED, tested, labels["train"], "these")
+    if request.source_labelled:
+        task = request.asked_task
+        trained = gold_labels(kind_of(task).gold(task, source_data(request, "train").read()))
+        yield from untrained_labels(LABELLED, tested, trained, "those of the source")
 
 
 def _seen(request: Request, splits: Splits) -> Iterator[str]:
@@ -41,7 +55,7 @@ def _seen(request: Request, splits: Splits) -> Iterator[str]:
         if both := read_twice(seen, other):
             yield (f"{both:,} of {len(seen):,} {LABELLED} {harm}. Remove sentences that come again from the file.")
     text = text_data(request).read()
-    unspaced = (["".join(words) for words in words_of(request, "test")], ("".join(line.split()) for line in text))
+    unspaced = (["".join(words) for words in forms_of(request, "test")], ("".join(line.split()) for line in text))
     if both := read_twice(*unspaced):  # a text's signs are not set apart from its words
         yield (
             f"{both:,} of {len(test):,} {LABELLED} that test are also in the text, so that what is adapted to it has "

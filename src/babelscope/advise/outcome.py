@@ -35,7 +35,7 @@ class Placed(NamedTuple):
     rising: float | None = None
     """How much better it still got at the end of training, if so much that nothing is decided of it."""
     unlearned: bool = False
-    """Whether training ended before it was better than a constant answer, so that nothing is decided of it."""
+    """Whether it was hardly better than a constant answer when training ended, so that nothing is decided of it."""
 
     @property
     def is_open(self) -> bool:

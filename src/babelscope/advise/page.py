@@ -93,8 +93,10 @@ def next_section(
 ) -> Section:
     """What is known before a run, and what to do next."""
     if request.labelled is None:
-        request = request.model_copy(update={"labelled": request.file})
-        purpose = f"Labelled sentences decide which recipe is best. With them in {request.file}, this runs the plan"
+        request = request.model_copy(update={"labelled": request.placeholder})
+        purpose = (
+            f"Labelled sentences decide which recipe is best. With them in {request.placeholder}, this runs the plan"
+        )
     else:
         takes = f" ({minutes})" if minutes else ""
         purpose = f"This runs the plan{takes} and says which recipe is best; interrupted, it goes on"

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from functools import cached_property
 
 from babelscope.advise.amounts import EVERYTHING, Amounts
-from babelscope.advise.floor import Constant, constant_answer
+from babelscope.advise.floor import Constant, clear_gain, constant_answer
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Request
 from babelscope.advise.scores import Scores, behind_first
@@ -67,8 +67,8 @@ class Race:
                 choose_rates(self, self.alive)
                 train_longer(self, self.alive)
             self._tell(number + 1)
-        for runner in self.runners:
-            if runner.dev and not runner.settled:
+        for runner in [] if self.request.search else self.runners:
+            if runner.dev:
                 look(self, runner)
         direct = self.best_direct()
         self._say("scoring what is left, and the best that loads directly, on the test sentences")
@@ -89,7 +89,9 @@ class Race:
         Raises:
             InputError: there is none.
         """
-        direct = [runner for runner in self.runners if runner.recipe.loads_directly(self.request.task) and runner.dev]
+        direct = [
+            runner for runner in self.runners if runner.recipe.loads_directly(self.request.has_tagger) and runner.dev
+        ]
         if not direct:
             raise InputError("no recipe in the language's own letters could be run", GO_ON)
         return max(direct, key=lambda runner: (not runner.lost, self.scores.mean(runner.dev)))
@@ -114,8 +116,9 @@ class Race:
         return self.scores.rise([evaluation.model for evaluation in evaluations])
 
     def unlearned(self, evaluations: Sequence[Evaluate]) -> bool:
-        """Whether these scores on dev sentences are less than a point above a constant answer, if above it at all."""
-        return self.mean(evaluations) < self.constant.dev.mean + RISING
+        """Whether these scores on dev sentences are hardly better than a constant answer."""
+        constant = self.constant.dev.mean
+        return self.mean(evaluations) < constant + clear_gain(constant, RISING)
 
     @cached_property
     def constant(self) -> Constant:

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from statistics import fmean
 
-from babelscope.advise.data import labelled_data, text_data, words_of
+from babelscope.advise.data import forms_of, labelled_data, text_data
 from babelscope.advise.recipes import BY_LANGUAGE
 from babelscope.advise.request import Request
 from babelscope.advise.translated import translated
@@ -89,7 +89,7 @@ def match_notes(request: Request, lines: Sequence[str]) -> list[str]:
     if request.labelled_name is None:
         return []
     text = _words(" ".join(lines))
-    words = [word for forms in words_of(request, "train") for form in forms for word in _words(form)]
+    words = [word for forms in forms_of(request, "train") for form in forms for word in _words(form)]
     if not (text and words) or fmean(map(len, text)) > 2 * fmean(map(len, words)):  # written without spaces
         return []
     known = set(text)

@@ -59,12 +59,12 @@ class Recipe(NamedTuple):
         kind = self.kind.replace("subwords", "pieces")  # the words in the keys of results that there are
         return f"{display_name(self.encoder)} {kind}{f', in {self.letters} letters' if self.letters else ''}"
 
-    def loads_directly(self, task: str) -> bool:
+    def loads_directly(self, tags: bool) -> bool:
         """Whether its model reads the language as it is written; a tagger also in transformers' own pipelines.
 
         Parsers are for Babelscope alone, with an encoder and without.
         """
-        return self.letters is None and (self.encoder != BILSTM or task == "parsing")
+        return self.letters is None and (self.encoder != BILSTM or not tags)
 
 
 def letters_for(language: str, script: str | None) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ class Raced(Declaration):
     rising: float | None = None
     """How much better it still got at the end of its trainings."""
     unlearned: bool = False
-    """Whether they ended before it was better than a constant answer."""
+    """Whether it was hardly better than a constant answer then."""
 
 
 class Curved(Declaration):
@@ -87,8 +87,8 @@ class Record(Declaration):
         """An older one calls labelled sentences a treebank; the oldest do not say whether trainings were chosen."""
         match given:
             case {"request": {**request}}:
-                now = {_FORMER.get(str(name), name): value for name, value in request.items()}
-                return {**given, "request": {"search": False, **now}}
+                former = {now: request.pop(name) for name, now in _FORMER.items() if name in request}
+                return {**given, "request": {"search": False, **former, **request}}
         return given
 
     def write(self, path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
@@ -12,6 +13,7 @@ from babelscope.advise.outputs import Outputs
 from babelscope.core.declaration import Count, Declaration
 from babelscope.core.devices import Device
 from babelscope.core.errors import InputError, StudyError
+from babelscope.core.examples import LABEL_COLUMNS
 from babelscope.core.outside import given_path
 from babelscope.core.tasks import ENTITIES, TASKS, TREES, Task
 from babelscope.core.validation import validate
@@ -77,8 +79,11 @@ class Request(Declaration):
     def _of_words(cls, given: str) -> str:
         try:
             _task(given)
-        except InputError as error:
-            raise ValueError(f"should be {', '.join(BUILT_IN)}, or a column of CoNLL-U: {error}") from None
+        except InputError:
+            near = get_close_matches(given.lower(), (*BUILT_IN, *LABEL_COLUMNS), n=1)
+            meant = f" (did you mean {near[0]}?)" if near else ""
+            allowed = f"{', '.join(BUILT_IN)}, or a column of CoNLL-U such as xpos or feats:Case"
+            raise ValueError(f"should be {allowed}{meant}") from None
         return given
 
     @property
@@ -108,12 +113,12 @@ class Request(Declaration):
 
     @property
     def suffix(self) -> str:
-        """How files of labelled sentences are named in messages."""
+        """How files of labelled sentences end in messages."""
         return ".conllu" if self.is_conllu else ".bio"
 
     @property
-    def file(self) -> str:
-        """A file of labelled sentences, or to predict on, for messages."""
+    def placeholder(self) -> str:
+        """What stands for a file of labelled sentences, or to predict on, in messages."""
         return f"FILE{self.suffix}"
 
     @property
@@ -196,6 +201,7 @@ def _named(given: str, task: Task, prefix: str) -> str:
         return given
     path = given_path(given)
     if not path.exists():
-        names = ", ".join(source_names(task))
-        raise InputError(f"{given}: there is no such file, and data sets for {task} are named {names}")
+        is_other = any(source_of(other, given) for other in TASKS.values())
+        what = f"no data for {task}, which" if is_other else f"there is no such file, and data sets for {task}"
+        raise InputError(f"{given}: {what} are named {', '.join(source_names(task))}")
     return f"{prefix}{path.resolve()}"  # so that a model can be read again from another folder

@@ -54,11 +54,10 @@ class Runner:
     tested: bool = False
     training: Training = USUAL
     rising: float | None = None
-    """How much better the score on dev sentences was at the end of its trainings than before; None: not known."""
+    """How much better the score on dev sentences was at the end of training than one validation before; once a longer
+    training was tried, than with the shorter one. None: not known."""
     unlearned: bool = False
-    """Whether it is no better than a constant answer on dev sentences, so that training ended before it had learned."""
-    settled: bool = False
-    """Whether a longer training was tried and was no better, so that nothing is open though the score still rose."""
+    """Whether it is hardly better than a constant answer on dev sentences: training ended before it had learned."""
 
     @property
     def is_recurrent(self) -> bool:
@@ -94,28 +93,29 @@ class Trials(Protocol):
         """How much better their models were on dev sentences at the end of training than before."""
 
     def unlearned(self, evaluations: Sequence[Evaluate]) -> bool:
-        """Whether these scores on dev sentences are those of a constant answer, or less."""
+        """Whether these scores on dev sentences are hardly better than a constant answer."""
 
 
 def train_longer(trials: Trials, runners: Sequence[Runner]) -> None:
     """Train those longer that may well get better by it: twice as long, and twice again; or at once as long as it goes.
 
-    Where that is no better, the training is long enough.
+    Where that is no better, the training is long enough. Where it is, its gain says more than the rise at its end,
+    where learning rates fall to 0.
     """
-    for runner in runners:
+    for runner in (each for each in runners if each.rising is None):
         look(trials, runner)
     while runners := [each for each in runners if each.wanted > each.training.longer]:
         longer = [each.training._replace(longer=each.wanted) for each in runners]
         found = list(zip(runners, _tried(trials, runners, longer), strict=True))
-        for runner in (each for each, is_better in found if is_better is False):
-            runner.rising, runner.unlearned, runner.settled = 0.0, False, True
-        runners = [each for each, is_better in found if is_better]
+        for runner, gain in found:
+            if gain is not None:
+                runner.rising, runner.unlearned = max(0.0, gain), runner.unlearned and gain > 0
+        runners = [each for each, gain in found if gain is not None]
 
 
 def look(trials: Trials, runner: Runner) -> None:
     """See whether a longer training may well be better."""
     runner.rising, runner.unlearned = trials.rise(runner.dev), trials.unlearned(runner.dev)
-    runner.settled = False
 
 
 def choose_rates(trials: Trials, runners: Sequence[Runner]) -> None:
@@ -124,17 +124,18 @@ def choose_rates(trials: Trials, runners: Sequence[Runner]) -> None:
         _tried(trials, runners, [runner.training._replace(rate=rate) for runner in runners])
 
 
-def _tried(trials: Trials, runners: Sequence[Runner], trainings: Sequence[Training]) -> list[bool | None]:
+def _tried(trials: Trials, runners: Sequence[Runner], trainings: Sequence[Training]) -> list[float | None]:
     """Train each otherwise in the first round, and go on with that where it is better.
 
-    Gives for each whether it is; None where the training failed, which says nothing.
+    Gives for each by how much it is; None where the training failed, which says nothing.
     """
     made = [trials.evaluations(each.recipe, 0, training) for each, training in zip(runners, trainings, strict=True)]
     failed = trials.compute([dev for dev, _ in made])
-    better: list[bool | None] = []
+    gains: list[float | None] = []
     for runner, training, (dev, test) in zip(runners, trainings, made, strict=True):
-        better.append(None if dev.key in failed else trials.mean([dev]) > trials.mean(runner.dev[:1]))
-        if better[-1]:
+        gain = None if dev.key in failed else trials.mean([dev]) - trials.mean(runner.dev[:1])
+        gains.append(gain)
+        if gain is not None and gain > 0:
             runner.training, runner.dev[0], runner.test[0] = training, dev, test
             look(trials, runner)
-    return better
+    return gains

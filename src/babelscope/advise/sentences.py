@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+from babelscope.advise.floor import clear_gain
 from babelscope.advise.outcome import Outcome, Placed
 from babelscope.advise.request import Request
 from babelscope.advise.scores import Behind
@@ -17,7 +18,7 @@ from babelscope.report.words import capitalised, in_points, in_words
 from babelscope.study.verdicts import EASY, HARD, INTERMEDIATE, TOO_FEW
 
 CLEARLY = 0.1
-"""A model is of use if it is above the floor by so much, at the low end of the 95% interval, and not at the high."""
+"""A model is of use if it is clearly above the floor (`clear_gain`), by the low end of the 95% interval."""
 
 
 WORSE, OPEN = "worse", "not shown to be worse"
@@ -90,15 +91,17 @@ def useless(outcome: Outcome) -> str:
     """What is to be said of the best model that loads directly where a constant answer is about as good; else empty."""
     floor, above = outcome.floor, outcome.floor.below
     low, high = (above.mean if end is None else end for end in (above.low, above.high))
-    if low >= CLEARLY:
+    clearly = clear_gain(floor.test.mean, CLEARLY)
+    if low >= clearly:
         return ""
     beside = f"{floor.name} ({in_words(floor.test, 'share')}; the difference is {in_points(above)})"
-    if high >= CLEARLY:
+    if high >= clearly:
         return f"{outcome.direct.recipe.name}: its use does not show beside {beside}; more test sentences may tell."
+    yet, longer = (" yet", "a longer training, ") if outcome.direct.unlearned else ("", "")
     return (
-        f"{outcome.direct.recipe.name}: of no use, since it is {'hardly' if above.sign > 0 else 'no'} better than "
-        f"{beside}. What may help: more labelled sentences, or an encoder that knows the language, a relative of it or "
-        "at least its letters."
+        f"{outcome.direct.recipe.name}: of no use{yet}, since it is {'hardly' if above.sign > 0 else 'no'} better than "
+        f"{beside}. What may help: {longer}more labelled sentences, or an encoder that knows the language, a relative "
+        "of it or at least its letters."
     )
 
 
@@ -162,7 +165,7 @@ def use_of_better(outcome: Outcome, request: Request) -> list[str]:
         return []
     exported, predict = export_command(outcome, outcome.best_key, "better-model"), "babelscope predict better-model"
     if not (letters := outcome.best.recipe.letters):
-        return [exported, f"{predict} {request.file} -o predicted{request.suffix}"]
+        return [exported, f"{predict} {request.placeholder} -o predicted{request.suffix}"]
     text = ".conllu" if request.is_conllu else ".txt"  # BIO is not transliterated
     back = ["babelscope transliterate predicted.conllu --restore -o restored.conllu"] if request.is_conllu else []
     return [

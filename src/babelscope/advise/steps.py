@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from babelscope.advise.amounts import EVERYTHING, Amounts
-from babelscope.advise.data import learned
+from babelscope.advise.data import labelled_data, learned, source_data
 from babelscope.advise.recipes import BROUGHT_IN, EXTENDED, ZERO_SHOT, Recipe
 from babelscope.advise.request import Request
 from babelscope.advise.search import USUAL, Training
@@ -21,6 +21,10 @@ from babelscope.encoders.places import locate
 from babelscope.steps import Adapt, Align, BringIn, EncoderStep, Evaluate, Load, Recurrent, Tune
 from babelscope.study.verdicts import AS_IT_IS, BILSTM
 from babelscope.tuning.settings import RECURRENT, Tuning
+
+SEEN = 4_000
+"""Sentences that a training reads at least, again and again where there are fewer. How long an encoder has to be tuned
+does not fall with the number of sentences (Zhang et al., 2021; Mosbach et al., 2021)."""
 
 
 def load_step(encoder: str) -> Load:
@@ -112,7 +116,13 @@ def _size(encoder: str) -> _Size:
 
 
 def tuning_of(request: Request, recipe: Recipe) -> Tuning:
-    """Settings that suit the size of the encoder; those of the BiLSTM are its own."""
+    """Settings that suit the size of the encoder, or the BiLSTM's own; with more epochs where sentences are few."""
+    usual, data = _usual(request, recipe), source_data if recipe.kind == ZERO_SHOT else labelled_data
+    least = math.ceil(SEEN / len(data(request, "train").read()))
+    return usual.model_copy(update={"epochs": max(usual.epochs or 0, least)})
+
+
+def _usual(request: Request, recipe: Recipe) -> Tuning:
     if recipe.encoder == BILSTM:
         return RECURRENT
     return Tuning(**_size(recipe.encoder).tuning, device=request.device, precision=request.precision)
@@ -121,4 +131,4 @@ def tuning_of(request: Request, recipe: Recipe) -> Tuning:
 def adaptation_tuning(request: Request, recipe: Recipe) -> Tuning:
     """Those of its language modelling on the text."""
     longer = {"epochs": None, "steps": request.adaptation_steps, "learning_rate": _size(recipe.encoder).learning}
-    return tuning_of(request, recipe).model_copy(update=longer)
+    return _usual(request, recipe).model_copy(update=longer)

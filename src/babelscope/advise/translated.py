@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from babelscope.advise.data import check_split, labelled_data, source_data
+from babelscope.advise.data import check_splits, labelled_data, source_data
 from babelscope.advise.request import Request
 from babelscope.core.errors import InputError
 from babelscope.corpora.codes import same_language
@@ -66,7 +66,7 @@ def check_translated(request: Request) -> None:
                 f"--source-labelled {request.source_labelled}: the same sentences as those of --labelled, so that "
                 "nothing would be carried over from another language"
             )
-        check_split(request, split, source=True)
+    check_splits(request, SPLITS[:2], source=True)
 
 
 def texts_in_words(request: Request) -> list[str]:

@@ -16,7 +16,7 @@ from babelscope.encoders.places import display_name
 from babelscope.report.tables import Cell, number_cell
 from babelscope.study.verdicts import ADAPTED, BILSTM
 
-RISING, UNLEARNED = "still getting better", "no better than a constant answer yet"
+STILL_BETTER, UNLEARNED = "still getting better", "hardly better than a constant answer"
 """When training ended, so that a longer one may well be better."""
 USUAL_STEPS: int = Request.model_fields["adaptation_steps"].default
 
@@ -41,7 +41,7 @@ def first_line(outcome: Outcome, request: Request) -> str:
 
 def _state(placed: Placed) -> str:
     """Why nothing is decided of it."""
-    return UNLEARNED if placed.unlearned else RISING
+    return UNLEARNED if placed.unlearned else STILL_BETTER
 
 
 def _others_unfinished(outcome: Outcome) -> list[Placed]:
@@ -95,12 +95,14 @@ def unfinished(outcome: Outcome, request: Request) -> list[str]:
         gains = [f"+{100 * (placed.rising or 0):.1f}" for placed in some]
         gains[0] += " points at the last check on the dev sentences"
         if len(some) == 1:
-            told.append(f"{some[0].recipe.name} was {RISING} when its training ended ({gains[0]}).")
+            told.append(f"{some[0].recipe.name} was {STILL_BETTER} when its training ended ({gains[0]}).")
         else:
             parts = [f"{placed.recipe.done} ({gain})" for placed, gain in zip(some, gains, strict=True)]
-            told.append(f"{display_name(encoder)} was {RISING} when training ended: {'; '.join(parts)}.")
+            told.append(f"{display_name(encoder)} was {STILL_BETTER} when training ended: {'; '.join(parts)}.")
+    if outcome.best.unlearned:
+        told.append(f"{outcome.best.recipe.name} was {UNLEARNED} when its training ended.")
     if outcome.best.is_open and not _others_unfinished(outcome):
-        told = [" ".join([*told, f"{_longer([outcome.best], request)}."])]
+        told[-1] += f" {_longer([outcome.best], request)}."
     return told
 
 

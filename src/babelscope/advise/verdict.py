@@ -61,7 +61,7 @@ def verdict_section(outcome: Outcome, request: Request, exported: Path | None, n
         ]
     folder = shlex.quote(str(exported)) if exported else "model"
     commands[f"To use {direct.recipe.name}"] = [
-        f"babelscope predict {folder} {request.file} -o predicted{request.suffix}"
+        f"babelscope predict {folder} {request.placeholder} -o predicted{request.suffix}"
     ]
     return Section(VERDICT, sentences, [_figure(outcome, request)], [_outcome_table(outcome, request)], commands)
 

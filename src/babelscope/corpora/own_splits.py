@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.names import check_name
 from babelscope.core.outside import given_path, reading
+from babelscope.corpora.lines import numbered_lines
 from babelscope.corpora.plain import divided
+from babelscope.corpora.raw_text import FIRST, other_kind
 from babelscope.corpora.sources import SPLITS, Split
 
+FORMS = ("CoNLL-U", "BIO")
 FEWEST = 10
 """Examples of a file that is divided into splits."""
 T = TypeVar("T")
@@ -29,6 +33,8 @@ class OwnSplits(NamedTuple):
     """What can stand after the prefix: `mt:mudt.conllu`."""
     endings: tuple[str, ...]
     """With which the names of files in a folder end, the usual one first; `.gz` may follow."""
+    form_of_lines: str = "CoNLL-U"
+    """What such a file is."""
     bare: bool = False
     """Whether a name in a folder may also end with the split: `train`."""
 
@@ -67,8 +73,8 @@ class OwnSplits(NamedTuple):
         if not files:
             usual = f"{name.split(':')[1]}-{split}{self.endings[0]}"
             raise InputError(
-                f"{name}: the folder has no file with {split} in its name, such as {usual}; give it one, or give a "
-                "single file"
+                f"{name}: the folder has no file of {self.form_of_lines} with {split} in its name, such as {usual}; "
+                "give it one, or give a single file"
             )
         return files[0]
 
@@ -106,7 +112,7 @@ class OwnSplits(NamedTuple):
         """
         path, alone = self.file(name, split), self.is_one_file(name)
         shared = alone or (self.is_divided(name, split) and not whole)
-        sentences = read(path, None if shared else count)
+        sentences = self._read(read, path, None if shared else count)
         if shared and len(sentences) < FEWEST:
             raise DataError(path, None, f"{len(sentences)} sentences; a file that is divided takes ten or more")
         if alone:
@@ -116,10 +122,20 @@ class OwnSplits(NamedTuple):
         held_out = len(sentences) // 10
         return sentences[:-held_out] if split == "train" else sentences[-held_out:]
 
+    def _read(self, read: Callable[[Path, int | None], Sequence[T]], path: Path, count: int | None) -> Sequence[T]:
+        """As `read`; where that finds a fault in a file of another form, the fault is this."""
+        try:
+            return read(path, count)
+        except DataError:
+            kind = other_kind([line.text for line in islice(numbered_lines(path), FIRST)])
+            if kind not in FORMS or kind == self.form_of_lines:
+                raise
+        raise DataError(path, None, f"looks like {kind}, and {self.what} is {self.form_of_lines}")
+
 
 OWN_TREEBANKS = OwnSplits("treebank:", "a treebank", "mt:mudt.conllu", (".conllu",))
 """In CoNLL-U."""
 OWN_ENTITIES = OwnSplits(
-    "entities:", "a file of entities", "wo:news.bio", (".bio", ".txt", ".conll", ".iob", ".iob2", ".tsv"), bare=True
+    "entities:", "a file of entities", "wo:news.bio", (".bio", ".txt", ".conll", ".iob", ".iob2", ".tsv"), "BIO", True
 )
 """Named entities, in BIO."""

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from babelscope.core.errors import InputError
-from babelscope.core.examples import KEYED_COLUMNS, LABEL_COLUMNS, NO_LABEL, Tagged, tagged
+from babelscope.core.examples import KEYED_COLUMNS, LABEL_COLUMNS, NO_LABEL, Sentence, Tagged, tagged
 from babelscope.core.tasks import WORDS, Task
+from babelscope.core.words import listed
 from babelscope.corpora.unlabelled import Document, column_in_words, read_words
 from babelscope.tasks.as_published import OF_TAGS
 from babelscope.tasks.kinds.base import TaskKind
@@ -48,14 +49,16 @@ class Tagging(TaskKind):
         if len(labels) > 1:
             return tuple(sorted(labels))
         what = f"are all labelled {min(labels)!r}" if labels - {NO_LABEL} else f"have no {task.label}"
+        instead = "name a column that they have (the artificial languages have upos and deprel alone)"
         raise InputError(
-            f"the words of the training data {what}, so that there is nothing to learn; name a column that they have "
-            "(the artificial languages have upos and deprel alone)"
+            f"the words of the training data {what}, so that there is nothing to learn; "
+            f"{_names_in(task, examples) or instead}"
         )
 
     def check_labelled(self, task: Task, examples: Sequence[Any]) -> None:
         if all(label == NO_LABEL for sentence in self.gold(task, examples) for label in sentence.labels):
-            raise InputError(f"no word has {task.label}, so that nothing can be scored; name data that are annotated")
+            instead = _names_in(task, examples) or "name data that are annotated"
+            raise InputError(f"no word has {task.label}, so that nothing can be scored; {instead}")
 
     def gold(self, task: Task, examples: Sequence[Any]) -> list[Tagged]:
         return tagged(examples, task.label)
@@ -84,6 +87,15 @@ class Tagging(TaskKind):
 
     def written(self, task: Task) -> str:
         return column_in_words(task.label)
+
+
+def _names_in(task: Task, examples: Sequence[Any]) -> str:
+    """What words do have in the task's column of `Name=Value` pairs; empty of another column, or where it is empty."""
+    column, is_keyed, _ = task.label.partition(":")
+    words = (word for sentence in examples if isinstance(sentence, Sentence) for word in sentence.words)
+    pairs = {pair for word in words for pair in word.label(column).split("|")} if is_keyed else set()
+    names = sorted({name for name, equals, _ in (pair.partition("=") for pair in pairs) if equals})
+    return f"{column.upper()} has {listed(names)}" if names else ""
 
 
 def score_labels(predictions: Sequence[Sequence[str]], sentences: Sequence[Tagged]) -> list[Score]:
