@@ -198,13 +198,13 @@ def test_a_search_can_be_left_out():
 
 def test_few_sentences_are_read_as_often_as_it_takes(tmp_path):
     """As many sentences altogether as of a large file; what is read zero-shot counts by the source's."""
-    for name, number in (("few", 50), ("many", 1250)):
+    for name, number in (("few", 50), ("many", 2500)):
         write_conllu(tmp_path / f"{name}.conllu", World().treebank("qab", "train", number))
     few, many = (
         Request(language="qab", text="ntrex:nl", labelled=str(tmp_path / f"{name}.conllu"), encoders=("world-natural",))
         for name in ("few", "many")
     )
-    assert tuning_of(few, FIRST).epochs == tuning_of(few, Recipe(BILSTM, AS_IT_IS)).epochs == 4000 // 40
+    assert tuning_of(few, FIRST).epochs == tuning_of(few, Recipe(BILSTM, AS_IT_IS)).epochs == 8000 // 40
     assert (tuning_of(many, FIRST).epochs, tuning_of(many, Recipe(BILSTM, AS_IT_IS)).epochs) == (6, 20)
     zero_shot = few.model_copy(update={"source_labelled": f"treebank:qaa:{tmp_path / 'many.conllu'}"})
     assert tuning_of(zero_shot, Recipe("world-natural", ZERO_SHOT)).epochs == 6

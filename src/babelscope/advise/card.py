@@ -133,8 +133,8 @@ def _usage(request: Request) -> list[str]:
     lines = [
         f"It reads words as the labelled sentences have them, such as `{' '.join(words)}`. In plain text they stand "
         "apart, with a space before a full stop for instance; running text must be tokenised like that first, since "
-        f"what sticks to a word is taken for a part of it. {format_}, or text in a file named .txt with one sentence a "
-        "line:",
+        f"what sticks to a word is taken for a part of it. Give {format_}, or text in a file named .txt with one "
+        "sentence a line:",
         "",
         *_code("sh", [f"babelscope predict . {request.placeholder} -o PREDICTED{request.suffix}  # in this folder"]),
     ]

@@ -22,7 +22,7 @@ from babelscope.steps import Adapt, Align, BringIn, EncoderStep, Evaluate, Load,
 from babelscope.study.verdicts import AS_IT_IS, BILSTM
 from babelscope.tuning.settings import RECURRENT, Tuning
 
-SEEN = 4_000
+SEEN = 8_000
 """Sentences that a training reads at least, again and again where there are fewer. How long an encoder has to be tuned
 does not fall with the number of sentences (Zhang et al., 2021; Mosbach et al., 2021)."""
 
