@@ -43,6 +43,7 @@ def test_a_control_character_is_refused_before_anything_is_predicted(tmp_path):
 @given(SENTENCES)
 def test_every_word_of_plain_text_is_in_the_conllu(tmp_path_factory, sentences):
     folder, words = tmp_path_factory.mktemp("plain"), split(sentences)
+    assume(not other_kind([" ".join(one) for one in words]))  # `0 O` looks like BIO
     (folder / "in.txt").write_text("\n".join(map(" ".join, words)), encoding="utf-8", newline="\n")
     document = read_plain_words(folder / "in.txt")
     assert document.inputs == words
