@@ -193,5 +193,5 @@ def short():
     from babelscope.advise import steps
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(steps, "SEEN", 1)
+        patched.setattr(steps, "LEAST_READ", 1)
         yield

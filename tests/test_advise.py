@@ -89,7 +89,7 @@ def test_recipes_are_of_every_encoder_in_its_own_and_in_latin_letters(request_):
         (AS_IT_IS, None), (ADAPTED, None), (AS_IT_IS, "world"), (ADAPTED, "world"),
     ]  # fmt: skip
     assert tried[-1].encoder == BILSTM
-    assert [one.loads_directly(True) for one in tried] == [True, True, False, False, False]
+    assert [one.loads_directly(tags=True) for one in tried] == [True, True, False, False, False]
 
 
 def test_what_reads_from_left_to_right_is_not_adapted(request_):
@@ -102,7 +102,7 @@ def quiet(plan):
 
 def test_a_vocabulary_that_covers_the_text_badly_is_extended(request_, store):
     (extended,) = [one for one in recipes(covered(request_, 3.0)) if one.kind == EXTENDED]
-    assert (extended.letters, extended.loads_directly(True)) == (None, True)
+    assert (extended.letters, extended.loads_directly(tags=True)) == (None, True)
     assert extended.name.endswith(" adapted with new subwords")
     tuned = Race(request_, [extended], store, quiet).evaluation(extended, 0).model
     assert tuned.encoder.new_pieces == request_.new_pieces
@@ -264,7 +264,7 @@ def test_a_verdict_a_page_and_a_model_that_pipelines_load(request_, files, tmp_p
     accuracy = re.search(r"Accuracy on its test sentences: ([0-9.]+)%", text)[1]
     assert told["metrics"][0]["value"] == pytest.approx(float(accuracy) / 100, abs=6e-4)
     assert told["dataset"]["split"] == "test"
-    assert ("so it is of no use" in text) == ("so it is of no use" in written)
+    assert ("of no use" in text) == ("of no use" in written)
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {ordinary_mode(tmp_path)}
     tag = tagger_of_the_card(text, folder)
     sentences = [sentence.forms for sentence in World().treebank("qah", "test", 9)]

@@ -17,6 +17,7 @@ from babelscope.advise.request import Request, command_line
 from babelscope.advise.scores import Behind, interval_of
 from babelscope.advise.sentences import better_one, exported_one, mean_of_rounds, tried_in_words, use_of_better, useless
 from babelscope.advise.sentences import said as said_of
+from babelscope.advise.undecided import unfinished
 from babelscope.advise.writable import check_outputs
 from babelscope.core.errors import InputError
 from babelscope.core.examples import Sentence, Word
@@ -189,20 +190,36 @@ def test_a_text_of_another_language_than_the_labelled_sentences_is_told(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("below", "said"),
+    ("constant", "below", "said"),
     [
-        (Interval(0.0, -0.02, 0.02, None, 1), "of no use, since it is no better than NOUN for every word"),
-        (Interval(0.07, 0.05, 0.09, None, 1), "of no use, since it is hardly better than NOUN for every word"),
-        (Interval(0.35, -0.05, 0.75, None, 1), "its use does not show beside NOUN for every word"),
-        (Interval(0.3, 0.25, 0.35, None, 1), ""),
+        (0.2, Interval(0.0, -0.02, 0.02, None, 1), "of no use, since it is no better than NOUN for every word"),
+        (0.2, Interval(0.07, 0.05, 0.09, None, 1), "of no use, since it is hardly better than NOUN for every word"),
+        (0.2, Interval(0.35, -0.05, 0.75, None, 1), "its use does not show beside NOUN for every word"),
+        (0.2, Interval(0.3, 0.25, 0.35, None, 1), ""),
+        (0.94, Interval(0.05, 0.04, 0.06, None, 1), ""),
+        (0.94, Interval(0.01, 0.005, 0.02, None, 1), "of no use, since it is hardly better than NOUN for every word"),
+        (1.0, Interval(0.0, 0.0, 0.0, None, 1), "its use does not show beside NOUN for every word"),
     ],
 )
-def test_a_model_about_as_good_as_a_constant_answer_is_of_no_use(below, said):
-    score = Interval(0.2, 0.18, 0.22, None, 1)
+def test_a_model_about_as_good_as_a_constant_answer_is_of_no_use(constant, below, said):
+    score = Interval(constant, constant, constant, None, 1)
     only = Placed(Recipe("world-natural", AS_IT_IS), 1, score, score, None, "")
     least = Floor("NOUN for every word", score, score, below, below)
     found = useless(Outcome([only], {}, only, least, "0" * 64, "0" * 64, Path("store"), 0.02))
     assert said in found and bool(said) == bool(found)
+
+
+def test_a_model_that_has_learned_nothing_is_of_no_use_yet():
+    nothing = Interval(0.0, 0.0, 0.0, None, 1)
+    only = Placed(Recipe("world-natural", AS_IT_IS), 1, nothing, nothing, None, "", unlearned=True)
+    least = Floor("O for every word", nothing, nothing, nothing, nothing)
+    found = Outcome([only], {}, only, least, "0" * 64, "0" * 64, Path("store"), 0.02)
+    assert "of no use yet, since it is no better than O for every word" in useless(found)
+    assert "What may help: a longer training, more labelled sentences" in useless(found)
+    (told,) = unfinished(found, asked_of("ntrex:nl"))
+    assert told.startswith(
+        "world-natural as it is was hardly better than a constant answer when its training ended. A "
+    )
 
 
 def test_the_floor_of_parsing_is_a_chain_toward_the_better_neighbour():

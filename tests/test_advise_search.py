@@ -76,15 +76,30 @@ def test_what_still_gets_better_is_trained_longer_while_that_helps():
 
 
 def test_what_has_learned_nothing_is_trained_as_long_as_it_goes():
-    """At once: its score need not rise before it begins to learn. Where it never does, that is settled."""
-    four = Training(longer=4)
-    scores = {(FIRST, USUAL): 0.2, (FIRST, four): 0.6, (SECOND, USUAL): 0.2, (SECOND, four): 0.2}
-    made = Made(scores, {}, constant=0.2)
+    """Its score need not rise before it begins to learn. Where it never does, that is decided.
+
+    What it gains when it begins to learn says nothing of what a longer training would bring.
+    """
+    twice, four = Training(longer=2), Training(longer=4)
+    scores = {(FIRST, USUAL): 0.2, (FIRST, twice): 0.2, (FIRST, four): 0.6}
+    scores |= {(SECOND, length): 0.2 for length in (USUAL, twice, four)}
+    made = Made(scores, {(FIRST, four): 0.003}, constant=0.2)
     first, second = runners = [runner(made, recipe) for recipe in (FIRST, SECOND)]
     train_longer(made, runners)
-    assert made.computed == [(FIRST, four), (SECOND, four)]
+    assert made.computed == [(FIRST, twice), (SECOND, twice), (FIRST, four), (SECOND, four)]
     assert (first.training, second.training) == (four, USUAL)
-    assert [each.is_unfinished for each in runners] == [True, False]
+    assert [(each.rising, each.is_unfinished) for each in runners] == [(0.003, False), (0.0, False)]
+
+
+def test_a_better_rate_does_not_unsay_what_longer_trainings_brought():
+    twice, four, fast = Training(longer=2), Training(longer=4), Training(2.0, 4)
+    scores = {(FIRST, USUAL): 0.5, (FIRST, twice): 0.6, (FIRST, four): 0.7, (FIRST, fast): 0.701}
+    made = Made(scores, {(FIRST, USUAL): 0.05})
+    (first,) = runners = [runner(made, FIRST)]
+    train_longer(made, runners)
+    choose_rates(made, runners)
+    train_longer(made, runners)
+    assert first.training == fast and first.rising == pytest.approx(0.1) and first.is_unfinished
 
 
 @pytest.mark.parametrize(
@@ -108,7 +123,8 @@ def test_a_longer_training_that_fails_settles_nothing():
     made = Made({(FIRST, USUAL): 0.5}, {(FIRST, USUAL): 0.05})
     (first,) = runners = [runner(made, FIRST)]
     train_longer(made, runners)
-    assert first.is_unfinished
+    train_longer(made, runners)
+    assert first.is_unfinished and made.computed == [(FIRST, Training(longer=2))], "nor is it tried again"
 
 
 def test_another_rate_opens_anew_what_was_settled():
@@ -146,7 +162,7 @@ def test_a_training_changes_rate_and_epochs_alone():
 
 
 def test_how_much_better_a_model_was_at_the_end_is_read_from_its_curve():
-    curves = {"a": [0.1, 0.5, 0.6], "b": [0.4, 0.4], "c": [0.9]}
+    curves = {"a": [0.1, 0.5, 0.6], "b": [0.4, 0.4], "c": [0.9], "d": [0.1, 0.3, 0.3, 0.2, 0.45, 0.4]}
     rows = {
         key: [Row(split="dev", step=10 * step, measure="accuracy", value=value) for step, value in enumerate(values)]
         + [Row(split="dev", step=99, measure="loss", value=7), Row(split="train", step=99, measure="accuracy", value=9)]
@@ -156,6 +172,7 @@ def test_how_much_better_a_model_was_at_the_end_is_read_from_its_curve():
     models = {key: SimpleNamespace(key=key) for key in curves}
     assert scores.rise([models["a"], models["b"]]) == pytest.approx(0.05)
     assert scores.rise([models["c"]]) is None
+    assert scores.rise([models["d"]]) == pytest.approx(0.15), "the best of the last third, and the best before"
 
 
 def test_a_round_is_told_and_what_is_not_done_is_named(store):

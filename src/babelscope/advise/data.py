@@ -85,16 +85,16 @@ def check_splits(request: Request, splits: Sequence[Split], source: bool = False
     given = f"--source-labelled {request.source_labelled}" if source else f"--labelled {request.labelled}"
     task, data = request.asked_task, source_data if source else labelled_data
     for split in splits:
-        with _told(f"{given}, {split}"):
+        with _naming(f"{given}, {split}"):
             examples = data(request, split).read()
             kind_of(task).check_examples(examples)
             kind_of(task).check_labelled(task, examples)
-    with _told(given):
+    with _naming(given):
         learned(request, source)
 
 
 @contextmanager
-def _told(where: str) -> Iterator[None]:
+def _naming(where: str) -> Iterator[None]:
     """Have faults say where they are."""
     try:
         yield

@@ -33,7 +33,7 @@ class Placed(NamedTuple):
     lost: str
     training: Training = USUAL
     rising: float | None = None
-    """How much better it still got at the end of training, if so much that nothing is decided of it."""
+    """How much better it got at last, if so much that nothing is decided of it."""
     unlearned: bool = False
     """Whether it was hardly better than a constant answer when training ended, so that nothing is decided of it."""
 
@@ -118,8 +118,8 @@ def _placed(race: Race, order: Sequence[Runner]) -> list[Placed]:
             behind.get(k),
             runner.lost,
             runner.training,
-            runner.rising if runner.is_unfinished and not runner.unlearned else None,
-            runner.unlearned,
+            runner.rising if runner.is_unfinished and not runner.is_unlearned else None,
+            runner.is_unlearned,
         )
         for k, runner in enumerate(order)
     ]

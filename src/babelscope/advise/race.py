@@ -67,8 +67,8 @@ class Race:
                 choose_rates(self, self.alive)
                 train_longer(self, self.alive)
             self._tell(number + 1)
-        for runner in [] if self.request.search else self.runners:
-            if runner.dev:
+        if not self.request.search:  # else the first round has looked, and decided
+            for runner in (each for each in self.runners if each.dev):
                 look(self, runner)
         direct = self.best_direct()
         self._say("scoring what is left, and the best that loads directly, on the test sentences")
@@ -89,9 +89,8 @@ class Race:
         Raises:
             InputError: there is none.
         """
-        direct = [
-            runner for runner in self.runners if runner.recipe.loads_directly(self.request.has_tagger) and runner.dev
-        ]
+        tags = self.request.has_tagger
+        direct = [runner for runner in self.runners if runner.recipe.loads_directly(tags=tags) and runner.dev]
         if not direct:
             raise InputError("no recipe in the language's own letters could be run", GO_ON)
         return max(direct, key=lambda runner: (not runner.lost, self.scores.mean(runner.dev)))
@@ -112,7 +111,7 @@ class Race:
         return self.scores.mean(evaluations)
 
     def rise(self, evaluations: Sequence[Evaluate]) -> float | None:
-        """How much better their models were on dev sentences at the end of training than one validation before."""
+        """How much better their models still got in the last third, on dev sentences, of the source if zero-shot."""
         return self.scores.rise([evaluation.model for evaluation in evaluations])
 
     def unlearned(self, evaluations: Sequence[Evaluate]) -> bool:

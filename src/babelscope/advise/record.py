@@ -52,9 +52,9 @@ class Raced(Declaration):
     """Why it was dropped; empty of the others."""
     training: Training = USUAL
     rising: float | None = None
-    """How much better it still got at the end of its trainings."""
+    """How much better it got at last (`Runner.rising`); in older records, between its last two validations."""
     unlearned: bool = False
-    """Whether it was hardly better than a constant answer then."""
+    """Whether it was hardly better than a constant answer when training ended, so that nothing is decided of it."""
 
 
 class Curved(Declaration):
@@ -141,7 +141,7 @@ def record_of(race: Race, constant: Constant, points: Sequence[Points]) -> Recor
         request=request,
         recipes=tuple(
             Raced(recipe=_shown(runner.recipe), dev=_keys(runner.dev), test=_keys(runner.test if runner.tested else ()),
-                  lost=runner.lost, training=runner.training, rising=runner.rising, unlearned=runner.unlearned)
+                  lost=runner.lost, training=runner.training, rising=runner.rising, unlearned=runner.is_unlearned)
             for runner in race.runners
         ),
         constant=ConstantScores(name=constant.name, dev=dev, test=test),
@@ -155,7 +155,9 @@ def record_of(race: Race, constant: Constant, points: Sequence[Points]) -> Recor
 
 def _runner(raced: Raced, steps: Mapping[str, Step]) -> Runner:
     dev, test = (_evaluations(keys, steps) for keys in (raced.dev, raced.test))
-    return Runner(raced.recipe, dev, test, raced.lost, bool(test), raced.training, raced.rising, raced.unlearned)
+    return Runner(
+        raced.recipe, dev, test, raced.lost, bool(test), raced.training, raced.rising, unlearned=raced.unlearned
+    )
 
 
 def _points(curved: Curved, steps: Mapping[str, Step]) -> Points:

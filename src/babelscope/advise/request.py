@@ -80,8 +80,9 @@ class Request(Declaration):
         try:
             _task(given)
         except InputError:
-            near = get_close_matches(given.lower(), (*BUILT_IN, *LABEL_COLUMNS), n=1)
-            meant = f" (did you mean {near[0]}?)" if near else ""
+            column, colon, key = given.partition(":")
+            near = get_close_matches(column.lower(), (*BUILT_IN, *LABEL_COLUMNS), n=1)
+            meant = f" (did you mean {near[0]}{colon}{key}?)" if near and near[0] != column else ""
             allowed = f"{', '.join(BUILT_IN)}, or a column of CoNLL-U such as xpos or feats:Case"
             raise ValueError(f"should be {allowed}{meant}") from None
         return given

@@ -14,7 +14,6 @@ from babelscope.core.samples import Samples
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
 from babelscope.measures.comparison import counts
-from babelscope.report.cautions import last_gain
 from babelscope.report.judged import LEVEL, p_of, said
 from babelscope.report.score import within_bounds
 from babelscope.steps import Evaluate, Tune
@@ -38,19 +37,29 @@ class Scores:
         return Samples.of(values, dict(zip(seeds, kept.swapaxes(0, 1), strict=True)))
 
     def rise(self, models: Sequence[Tune]) -> float | None:
-        """How much better models were on dev sentences at the end of training than one validation before: the mean."""
-        curves = [
-            {row.step: row.value for row in self._store.rows(model.key)
-             if row.split == "dev" and row.measure == self._measure and row.step is not None}
-            for model in models
-        ]  # fmt: skip
-        return last_gain(self._measure, curves)
+        """How much better the best validation on dev sentences in the last third is than the best before: the mean.
+
+        Learning rates fall to 0, so that the last validation hardly differs from the one before it.
+        """
+        gains = [gain for model in models if (gain := _late_gain(self._on_dev(model))) is not None]
+        return fmean(gains) if gains else None
+
+    def _on_dev(self, model: Tune) -> list[float]:
+        """The score at each validation."""
+        rows = [row for row in self._store.rows(model.key) if row.split == "dev" and row.measure == self._measure]
+        by_step = {row.step: row.value for row in rows if row.step is not None}
+        return [by_step[step] for step in sorted(by_step)]
 
     def _value(self, evaluation: Evaluate) -> float:
         for row in self._store.rows(evaluation.key):
             if row.measure == self._measure:
                 return row.value
         raise StoreError(f"result {evaluation.key[:12]} has no {self._measure}; remove it from the store and run again")
+
+
+def _late_gain(values: Sequence[float]) -> float | None:
+    late = max(1, len(values) // 3)
+    return max(values[-late:]) - max(values[:-late]) if len(values) > 1 else None
 
 
 def effect_of(score: Samples) -> Effect:

@@ -19,7 +19,7 @@ LONGEST = 4
 
 
 class Training(NamedTuple):
-    """How a recipe is trained, beside what is usual for the size of its encoder."""
+    """How a recipe is trained, beside what is usual for the size of its encoder and the number of sentences."""
 
     rate: float = 1.0
     """Times the usual learning rate."""
@@ -53,11 +53,14 @@ class Runner:
     """Why it is no longer in the race; empty while it is."""
     tested: bool = False
     training: Training = USUAL
-    rising: float | None = None
-    """How much better the score on dev sentences was at the end of training than one validation before; once a longer
-    training was tried, than with the shorter one. None: not known."""
+    rise: float | None = None
+    """How much better the score on dev sentences still got toward the end of training; None: not known."""
+    gain: float | None = None
+    """How much better the longest training that was tried is than the best before it; None: none was tried."""
     unlearned: bool = False
-    """Whether it is hardly better than a constant answer on dev sentences: training ended before it had learned."""
+    """Whether it is hardly better than a constant answer on dev sentences."""
+    tried: int = 1
+    """How long the longest training was that was tried, times the usual epochs."""
 
     @property
     def is_recurrent(self) -> bool:
@@ -65,16 +68,19 @@ class Runner:
         return self.recipe.encoder == BILSTM
 
     @property
-    def is_unfinished(self) -> bool:
-        """Whether a longer training may well be better, so that nothing is decided of it."""
-        return self.unlearned or (self.rising is not None and self.rising > RISING)
+    def rising(self) -> float | None:
+        """How much better it got at last: by a longer training, which says more, or toward the end of training."""
+        return self.rise if self.gain is None else self.gain
 
     @property
-    def wanted(self) -> int:
-        """How long to train it next, times the usual epochs: twice as long, or if nothing is learned the longest."""
-        if not self.is_unfinished:
-            return self.training.longer
-        return LONGEST if self.unlearned else min(LONGEST, 2 * self.training.longer)
+    def is_unlearned(self) -> bool:
+        """Whether training ended before it had learned anything, and none as long as it goes was tried."""
+        return self.unlearned and self.tried < LONGEST
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether a longer training may well be better, so that nothing is decided of it."""
+        return self.is_unlearned or (self.rising is not None and self.rising > RISING)
 
 
 class Trials(Protocol):
@@ -90,38 +96,44 @@ class Trials(Protocol):
         """The mean score."""
 
     def rise(self, evaluations: Sequence[Evaluate]) -> float | None:
-        """How much better their models were on dev sentences at the end of training than before."""
+        """How much better their models still got on dev sentences toward the end of training."""
 
     def unlearned(self, evaluations: Sequence[Evaluate]) -> bool:
         """Whether these scores on dev sentences are hardly better than a constant answer."""
 
 
 def train_longer(trials: Trials, runners: Sequence[Runner]) -> None:
-    """Train those longer that may well get better by it: twice as long, and twice again; or at once as long as it goes.
+    """Train those twice as long, and twice again, that may well get better by it.
 
-    Where that is no better, the training is long enough. Where it is, its gain says more than the rise at its end,
-    where learning rates fall to 0.
+    Where that is no better, the training is long enough.
     """
-    for runner in (each for each in runners if each.rising is None):
+    for runner in (each for each in runners if each.rise is None):
         look(trials, runner)
-    while runners := [each for each in runners if each.wanted > each.training.longer]:
-        longer = [each.training._replace(longer=each.wanted) for each in runners]
-        found = list(zip(runners, _tried(trials, runners, longer), strict=True))
-        for runner, gain in found:
-            if gain is not None:
-                runner.rising, runner.unlearned = max(0.0, gain), runner.unlearned and gain > 0
-        runners = [each for each, gain in found if gain is not None]
+    while runners := [each for each in runners if each.is_unfinished and each.tried < LONGEST]:
+        learned = [not each.unlearned for each in runners]
+        longer = [each.training._replace(longer=2 * each.tried) for each in runners]
+        gains = _tried(trials, runners, longer)
+        for runner, gain, had_learned in zip(runners, gains, learned, strict=True):
+            runner.tried = LONGEST if gain is None else 2 * runner.tried  # what fails is not tried again
+            runner.gain = max(0.0, gain) if had_learned and gain is not None else runner.gain
 
 
 def look(trials: Trials, runner: Runner) -> None:
-    """See whether a longer training may well be better."""
-    runner.rising, runner.unlearned = trials.rise(runner.dev), trials.unlearned(runner.dev)
+    """See how its training ended."""
+    runner.rise, runner.unlearned = trials.rise(runner.dev), trials.unlearned(runner.dev)
 
 
 def choose_rates(trials: Trials, runners: Sequence[Runner]) -> None:
-    """Train recipes at half and at twice the usual learning rate, and keep the best."""
+    """Train recipes at half and at twice the usual learning rate, and keep the best.
+
+    Another rate may take longer, so that one that is kept with the usual length opens anew what a longer training has
+    settled.
+    """
     for rate in RATES:
-        _tried(trials, runners, [runner.training._replace(rate=rate) for runner in runners])
+        gains = _tried(trials, runners, [runner.training._replace(rate=rate) for runner in runners])
+        for runner, gain in zip(runners, gains, strict=True):
+            if gain is not None and gain > 0 and runner.training.longer == 1:
+                runner.gain, runner.tried = None, 1
 
 
 def _tried(trials: Trials, runners: Sequence[Runner], trainings: Sequence[Training]) -> list[float | None]:

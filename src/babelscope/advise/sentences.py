@@ -17,8 +17,8 @@ from babelscope.engine.local import usable_cores
 from babelscope.report.words import capitalised, in_points, in_words
 from babelscope.study.verdicts import EASY, HARD, INTERMEDIATE, TOO_FEW
 
-CLEARLY = 0.1
-"""A model is of use if it is clearly above the floor (`clear_gain`), by the low end of the 95% interval."""
+OF_USE = 0.1
+"""A model is of use if it is above the floor by so much, or by half of what is left to gain (`clear_gain`)."""
 
 
 WORSE, OPEN = "worse", "not shown to be worse"
@@ -91,8 +91,8 @@ def useless(outcome: Outcome) -> str:
     """What is to be said of the best model that loads directly where a constant answer is about as good; else empty."""
     floor, above = outcome.floor, outcome.floor.below
     low, high = (above.mean if end is None else end for end in (above.low, above.high))
-    clearly = clear_gain(floor.test.mean, CLEARLY)
-    if low >= clearly:
+    clearly = clear_gain(floor.test.mean, OF_USE)
+    if low >= clearly and low > 0:
         return ""
     beside = f"{floor.name} ({in_words(floor.test, 'share')}; the difference is {in_points(above)})"
     if high >= clearly:

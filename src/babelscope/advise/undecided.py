@@ -75,7 +75,7 @@ def _was(some: Sequence[Placed]) -> str:
 def _longer(unfinished: Sequence[Placed], request: Request) -> str:
     """What would train those longer."""
     if request.search:
-        told = f"A training longer than {LONGEST} times the usual epochs would tell, in a study of your own"
+        told = "A longer training would tell, in a study of your own"
     else:
         told = f"To decide, run again without --no-search (such recipes then train up to {LONGEST} times as long)"
     adapted = any(placed.recipe.kind in (ADAPTED, EXTENDED) for placed in unfinished)

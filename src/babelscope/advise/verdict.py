@@ -112,7 +112,8 @@ def _outcome_table(outcome: Outcome, request: Request) -> Table:
 
 
 def _outcome_note(outcome: Outcome, request: Request) -> str:
-    trained = "beside what is usual for the size of the encoder, as the dev sentences of the first round have chosen"
+    usual = "usual for the size of the encoder and the number of sentences"
+    trained = f"beside what is {usual}, as the dev sentences of the first round have chosen"
     return (
         f"{MEASURES[request.measure].title} in percent, the mean over rounds; behind: "
         "points behind the best on the test set, in the rounds that both ran, so that it need not be the difference of "
@@ -124,7 +125,7 @@ def _outcome_note(outcome: Outcome, request: Request) -> str:
         "The dev set has chosen, and the test set says how good the choice "
         "is; what was dropped has no score there, unless it is the model to export. "
         "The last line is the least that a model must beat. Trained: "
-        f"{trained if request.search else 'as is usual for the size of the encoder; no other way was tried'}."
+        f"{trained if request.search else f'as is {usual}; no other way was tried'}."
     )
 
 

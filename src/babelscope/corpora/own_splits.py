@@ -33,7 +33,7 @@ class OwnSplits(NamedTuple):
     """What can stand after the prefix: `mt:mudt.conllu`."""
     endings: tuple[str, ...]
     """With which the names of files in a folder end, the usual one first; `.gz` may follow."""
-    form_of_lines: str = "CoNLL-U"
+    format: str = "CoNLL-U"
     """What such a file is."""
     bare: bool = False
     """Whether a name in a folder may also end with the split: `train`."""
@@ -73,7 +73,7 @@ class OwnSplits(NamedTuple):
         if not files:
             usual = f"{name.split(':')[1]}-{split}{self.endings[0]}"
             raise InputError(
-                f"{name}: the folder has no file of {self.form_of_lines} with {split} in its name, such as {usual}; "
+                f"{name}: the folder has no file of {self.format} with {split} in its name, such as {usual}; "
                 "give it one, or give a single file"
             )
         return files[0]
@@ -128,14 +128,19 @@ class OwnSplits(NamedTuple):
             return read(path, count)
         except DataError:
             kind = other_kind([line.text for line in islice(numbered_lines(path), FIRST)])
-            if kind not in FORMS or kind == self.form_of_lines:
+            if kind not in FORMS or kind == self.format:
                 raise
-        raise DataError(path, None, f"looks like {kind}, and {self.what} is {self.form_of_lines}")
+        raise DataError(path, None, f"looks like {kind}, and {self.what} is {self.format}")
 
 
 OWN_TREEBANKS = OwnSplits("treebank:", "a treebank", "mt:mudt.conllu", (".conllu",))
 """In CoNLL-U."""
 OWN_ENTITIES = OwnSplits(
-    "entities:", "a file of entities", "wo:news.bio", (".bio", ".txt", ".conll", ".iob", ".iob2", ".tsv"), "BIO", True
+    "entities:",
+    "a file of entities",
+    "wo:news.bio",
+    (".bio", ".txt", ".conll", ".iob", ".iob2", ".tsv"),
+    format="BIO",
+    bare=True,
 )
 """Named entities, in BIO."""

@@ -90,12 +90,12 @@ class Tagging(TaskKind):
 
 
 def _names_in(task: Task, examples: Sequence[Any]) -> str:
-    """What words do have in the task's column of `Name=Value` pairs; empty of another column, or where it is empty."""
-    column, is_keyed, _ = task.label.partition(":")
+    """What else words have in the task's column of `Name=Value` pairs; empty of another column, and for nothing."""
+    column, _, own = task.label.partition(":")
     words = (word for sentence in examples if isinstance(sentence, Sentence) for word in sentence.words)
-    pairs = {pair for word in words for pair in word.label(column).split("|")} if is_keyed else set()
-    names = sorted({name for name, equals, _ in (pair.partition("=") for pair in pairs) if equals})
-    return f"{column.upper()} has {listed(names)}" if names else ""
+    pairs = {pair for word in words for pair in word.label(column).split("|")} if own else set()
+    names = {name for name, equals, _ in (pair.partition("=") for pair in pairs) if equals} - {own}
+    return f"{column.upper()} has {listed(sorted(names))}" if names else ""
 
 
 def score_labels(predictions: Sequence[Sequence[str]], sentences: Sequence[Tagged]) -> list[Score]:
