@@ -4,14 +4,15 @@ import json
 from contextlib import nullcontext
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from babelscope.advise.floor import clear_gain
+from babelscope.advise.floor import Constant, clear_gain
 from babelscope.advise.outcome import Outcome, Placed
 from babelscope.advise.outputs import Outputs
 from babelscope.advise.race import Race
 from babelscope.advise.recipes import ZERO_SHOT, Recipe
-from babelscope.advise.record import ConstantScores, Record, read_record
+from babelscope.advise.record import ConstantScores, Record, _runner, read_record, record_of
 from babelscope.advise.request import Request, command_line
 from babelscope.advise.scores import Behind, Scores
 from babelscope.advise.search import USUAL, Runner, Training, choose_rates, train_longer
@@ -19,6 +20,7 @@ from babelscope.advise.steps import tuning_of
 from babelscope.advise.undecided import standing_of, unfinished
 from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
+from babelscope.core.samples import Samples
 from babelscope.corpora.conllu import write_conllu
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
 from babelscope.tuning.settings import Tuning
@@ -83,7 +85,7 @@ def test_what_has_learned_nothing_is_trained_as_long_as_it_goes():
     twice, four = Training(longer=2), Training(longer=4)
     scores = {(FIRST, USUAL): 0.2, (FIRST, twice): 0.2, (FIRST, four): 0.6}
     scores |= {(SECOND, length): 0.2 for length in (USUAL, twice, four)}
-    made = Made(scores, {(FIRST, four): 0.003}, constant=0.2)
+    made = Made(scores, {(FIRST, four): 0.003, (SECOND, USUAL): 0.03}, constant=0.2)
     first, second = runners = [runner(made, recipe) for recipe in (FIRST, SECOND)]
     train_longer(made, runners)
     assert made.computed == [(FIRST, twice), (SECOND, twice), (FIRST, four), (SECOND, four)]
@@ -120,11 +122,12 @@ def test_what_has_learned_nothing_is_undecided_without_a_search(store, monkeypat
 
 
 def test_a_longer_training_that_fails_settles_nothing():
-    made = Made({(FIRST, USUAL): 0.5}, {(FIRST, USUAL): 0.05})
-    (first,) = runners = [runner(made, FIRST)]
+    """Neither of what still got better, nor of what has learned nothing; nor is it tried again."""
+    made = Made({(FIRST, USUAL): 0.5, (SECOND, USUAL): 0.1}, {(FIRST, USUAL): 0.05}, constant=0.1)
+    runners = [runner(made, recipe) for recipe in (FIRST, SECOND)]
     train_longer(made, runners)
     train_longer(made, runners)
-    assert first.is_unfinished and made.computed == [(FIRST, Training(longer=2))], "nor is it tried again"
+    assert all(each.is_unfinished for each in runners) and len(made.computed) == 2
 
 
 def test_another_rate_opens_anew_what_was_settled():
@@ -138,6 +141,18 @@ def test_another_rate_opens_anew_what_was_settled():
     choose_rates(made, runners)
     train_longer(made, runners)
     assert (first.training, first.is_unfinished) == (fast, True)
+
+
+def test_a_better_rate_is_trained_longer_where_it_still_gets_better():
+    """Also where twice as long was no more than a little better at the usual rate."""
+    twice, fast, longest = Training(longer=2), Training(2.0, 2), Training(2.0, 4)
+    scores = {(FIRST, USUAL): 0.5, (FIRST, twice): 0.505, (FIRST, fast): 0.6, (FIRST, longest): 0.605}
+    made = Made(scores, {(FIRST, USUAL): 0.05, (FIRST, fast): 0.05})
+    (first,) = runners = [runner(made, FIRST)]
+    train_longer(made, runners)
+    choose_rates(made, runners)
+    train_longer(made, runners)
+    assert first.training == longest and first.rising == pytest.approx(0.005) and not first.is_unfinished
 
 
 def test_the_best_of_three_rates_is_kept_and_one_that_fails_is_not():
@@ -236,3 +251,20 @@ def test_a_record_from_before_there_was_a_search_says_that_there_was_none(tmp_pa
     del old["request"]["search"]
     (tmp_path / "advice.json").write_text(json.dumps(old))
     assert read_record(tmp_path / "advice.json").request == request.model_copy(update={"search": False})
+
+
+@pytest.mark.parametrize(
+    "state", [{"rise": 0.0, "gain": 0.1, "tried": 4}, {"rise": 0.1, "unlearned": True, "tried": 4}, {"unlearned": True}]
+)
+def test_a_record_keeps_what_is_undecided(tmp_path, store, state):
+    request = Request(language="nl", text="ntrex:nl", encoders=("world-natural",))
+    race = Race(request, [FIRST], store, lambda plan: nullcontext(lambda event: None))
+    race.runners = [Runner(FIRST, **state)]
+    record_of(race, Constant("X", Samples((), np.zeros((1, 1))), Samples((), np.zeros((1, 1)))), []).write(
+        tmp_path / "advice.json"
+    )
+    (raced,) = read_record(tmp_path / "advice.json").recipes
+    again, first = _runner(raced, {}), race.runners[0]
+    assert (again.rising, again.is_unlearned, again.is_unfinished) == (
+        first.rising, first.is_unlearned, first.is_unfinished,
+    )  # fmt: skip

@@ -156,7 +156,7 @@ def record_of(race: Race, constant: Constant, points: Sequence[Points]) -> Recor
 def _runner(raced: Raced, steps: Mapping[str, Step]) -> Runner:
     dev, test = (_evaluations(keys, steps) for keys in (raced.dev, raced.test))
     return Runner(
-        raced.recipe, dev, test, raced.lost, bool(test), raced.training, raced.rising, unlearned=raced.unlearned
+        raced.recipe, dev, test, raced.lost, bool(test), raced.training, rise=raced.rising, unlearned=raced.unlearned
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
 from statistics import fmean
@@ -58,7 +59,7 @@ class Scores:
 
 
 def _late_gain(values: Sequence[float]) -> float | None:
-    late = max(1, len(values) // 3)
+    late = math.ceil(len(values) / 3)
     return max(values[-late:]) - max(values[:-late]) if len(values) > 1 else None
 
 

@@ -54,13 +54,16 @@ class Runner:
     tested: bool = False
     training: Training = USUAL
     rise: float | None = None
-    """How much better the score on dev sentences still got toward the end of training; None: not known."""
+    """How much better the score on dev sentences still got in the last third of training; None: not known."""
     gain: float | None = None
-    """How much better the longest training that was tried is than the best before it; None: none was tried."""
+    """How much better the longest training that was tried is than the best before it, or 0. None: none was tried, or it
+    began to learn by it, which says nothing of a longer one."""
     unlearned: bool = False
     """Whether it is hardly better than a constant answer on dev sentences."""
     tried: int = 1
     """How long the longest training was that was tried, times the usual epochs."""
+    stuck: bool = False
+    """Whether a longer one failed."""
 
     @property
     def is_recurrent(self) -> bool:
@@ -69,7 +72,7 @@ class Runner:
 
     @property
     def rising(self) -> float | None:
-        """How much better it got at last: by a longer training, which says more, or toward the end of training."""
+        """How much better it got at last: by a longer training, which says more, or in the last third of it."""
         return self.rise if self.gain is None else self.gain
 
     @property
@@ -96,7 +99,7 @@ class Trials(Protocol):
         """The mean score."""
 
     def rise(self, evaluations: Sequence[Evaluate]) -> float | None:
-        """How much better their models still got on dev sentences toward the end of training."""
+        """How much better their models still got on dev sentences in the last third of training."""
 
     def unlearned(self, evaluations: Sequence[Evaluate]) -> bool:
         """Whether these scores on dev sentences are hardly better than a constant answer."""
@@ -109,13 +112,13 @@ def train_longer(trials: Trials, runners: Sequence[Runner]) -> None:
     """
     for runner in (each for each in runners if each.rise is None):
         look(trials, runner)
-    while runners := [each for each in runners if each.is_unfinished and each.tried < LONGEST]:
-        learned = [not each.unlearned for each in runners]
+    while runners := [each for each in runners if each.is_unfinished and each.tried < LONGEST and not each.stuck]:
+        begun = [not each.unlearned for each in runners]
         longer = [each.training._replace(longer=2 * each.tried) for each in runners]
-        gains = _tried(trials, runners, longer)
-        for runner, gain, had_learned in zip(runners, gains, learned, strict=True):
-            runner.tried = LONGEST if gain is None else 2 * runner.tried  # what fails is not tried again
-            runner.gain = max(0.0, gain) if had_learned and gain is not None else runner.gain
+        for runner, gain, had_begun in zip(runners, _tried(trials, runners, longer), begun, strict=True):
+            runner.stuck = gain is None
+            if gain is not None:
+                runner.tried, runner.gain = 2 * runner.tried, max(0.0, gain) if had_begun or gain <= 0 else None
 
 
 def look(trials: Trials, runner: Runner) -> None:
@@ -126,14 +129,13 @@ def look(trials: Trials, runner: Runner) -> None:
 def choose_rates(trials: Trials, runners: Sequence[Runner]) -> None:
     """Train recipes at half and at twice the usual learning rate, and keep the best.
 
-    Another rate may take longer, so that one that is kept with the usual length opens anew what a longer training has
-    settled.
+    Another rate may take longer, so that one that is kept opens anew what longer trainings have settled.
     """
     for rate in RATES:
         gains = _tried(trials, runners, [runner.training._replace(rate=rate) for runner in runners])
         for runner, gain in zip(runners, gains, strict=True):
-            if gain is not None and gain > 0 and runner.training.longer == 1:
-                runner.gain, runner.tried = None, 1
+            if gain is not None and gain > 0 and runner.training.longer < LONGEST:
+                runner.gain, runner.tried, runner.stuck = None, runner.training.longer, False
 
 
 def _tried(trials: Trials, runners: Sequence[Runner], trainings: Sequence[Training]) -> list[float | None]:

@@ -18,7 +18,8 @@ from babelscope.report.words import capitalised, in_points, in_words
 from babelscope.study.verdicts import EASY, HARD, INTERMEDIATE, TOO_FEW
 
 OF_USE = 0.1
-"""A model is of use if it is above the floor by so much, or by half of what is left to gain (`clear_gain`)."""
+"""A model is of use if the low end of the 95% interval is above the floor by so much, or by half of what is left to
+gain where that is less (`clear_gain`)."""
 
 
 WORSE, OPEN = "worse", "not shown to be worse"
