@@ -27,6 +27,7 @@ from babelscope.core.samples import Samples
 from babelscope.engine.store import Store
 from babelscope.report.section import Section
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
+from babelscope.tuning.settings import Tuning
 
 RECIPES = [Recipe("world-natural", AS_IT_IS), Recipe("world-natural", ADAPTED), Recipe(BILSTM, AS_IT_IS)]
 MEANS = [0.9, 0.6, 0.85]
@@ -47,6 +48,9 @@ class Drawn:
         return self.of(evaluations).mean
 
 
+MODELS = [SimpleNamespace(tuning=Tuning(epochs=12), number=number) for number in range(50)]
+
+
 @pytest.fixture
 def race(store: Store, monkeypatch: pytest.MonkeyPatch) -> Race:
     """Three rounds, of which the second recipe ran one and was not tested."""
@@ -63,7 +67,8 @@ def race(store: Store, monkeypatch: pytest.MonkeyPatch) -> Race:
 
 
 def made(level: float, number: int) -> Any:
-    return SimpleNamespace(key=str(number), level=level, model=number % 50)
+    """An evaluation; the one on dev sentences and the one on test sentences, 50 further, are of the same model."""
+    return SimpleNamespace(key=str(number), level=level, model=MODELS[number % 50])
 
 
 @pytest.fixture

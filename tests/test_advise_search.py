@@ -202,8 +202,8 @@ def test_a_round_is_told_and_what_is_not_done_is_named(store):
         "1 of 2 recipes are in the race"
     ]
     placed = [
-        Placed(FIRST, 3, None, None, None, "", USUAL, 0.034),
-        Placed(SECOND, 3, None, None, None, "", USUAL, None),
+        Placed(FIRST, 3, None, None, None, "", USUAL, 6, 0.034),
+        Placed(SECOND, 3, None, None, None, "", USUAL, 6, None),
     ]
     outcome = Outcome(placed, {}, placed[0], None, "", "", None, 0.02)
     (sentence,) = unfinished(outcome, request)
@@ -268,3 +268,10 @@ def test_a_record_keeps_what_is_undecided(tmp_path, store, state):
     assert (again.rising, again.is_unlearned, again.is_unfinished) == (
         first.rising, first.is_unlearned, first.is_unfinished,
     )  # fmt: skip
+
+
+def test_the_epochs_of_a_recipe_are_on_the_page():
+    placed = Placed(FIRST, 3, None, None, None, "", Training(2.0, 2), 12)
+    assert placed.trained == "12 epochs, twice as long, twice the rate"
+    assert placed._replace(epochs=1, training=USUAL).trained == "1 epoch, as usual"
+    assert placed._replace(epochs=None, training=USUAL).trained == "as usual", "it has failed at once"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -187,3 +188,13 @@ def test_more_labelled_sentences_are_trained_for_as_many_epochs_as_fewer():
         many = [count for shots, count in epochs.items() if shots > 200]
         assert set(many) == {20 if profile == "paper" else 12}
         assert all(t.recurrent.epochs >= t.tuning.epochs for t in tasks.values() if t.shots and t.baselines)
+
+
+@pytest.mark.parametrize("profile", ["world", "paper"])
+@pytest.mark.parametrize("shots", [7, 100, 1000])
+def test_few_labelled_sentences_are_read_again_and_again(profile, shots):
+    """By the encoders and by the BiLSTM beside them: a verdict on either that has hardly learned is worth nothing."""
+    tasks = find_study(f"unseen-languages@{profile}", {"shots": [shots]}).tasks.values()
+    few = [transfer for transfer in tasks if transfer.shots]
+    assert few and all(t.tuning.epochs * shots >= 8_000 <= t.recurrent.epochs * shots for t in few)
+    assert shots == 1000 or all(t.tuning.epochs == math.ceil(8_000 / shots) for t in few)

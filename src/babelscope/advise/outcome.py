@@ -14,6 +14,7 @@ from babelscope.advise.search import USUAL, Runner, Training
 from babelscope.core.inference import FEWEST_SEEDS
 from babelscope.core.intervals import Interval
 from babelscope.core.samples import Samples
+from babelscope.core.words import counted
 from babelscope.report.judged import judged
 from babelscope.steps import Evaluate
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM, above, verdict_of
@@ -32,10 +33,17 @@ class Placed(NamedTuple):
     """How much better the best one is on the test set, over sentences and rounds; None of the best itself."""
     lost: str
     training: Training = USUAL
+    epochs: int | None = None
+    """Of its training; None where it has failed at once."""
     rising: float | None = None
     """How much better it got at last, if so much that nothing is decided of it."""
     unlearned: bool = False
     """Whether it was hardly better than a constant answer when training ended, so that nothing is decided of it."""
+
+    @property
+    def trained(self) -> str:
+        """For how many epochs, and what of it is not as usual."""
+        return f"{counted(self.epochs, 'epoch')}, {self.training.name}" if self.epochs else self.training.name
 
     @property
     def is_open(self) -> bool:
@@ -118,6 +126,7 @@ def _placed(race: Race, order: Sequence[Runner]) -> list[Placed]:
             behind.get(k),
             runner.lost,
             runner.training,
+            runner.dev[0].model.tuning.epochs if runner.dev else None,
             runner.rising if runner.is_unfinished and not runner.is_unlearned else None,
             runner.is_unlearned,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import combinations
 from statistics import fmean
@@ -12,6 +11,7 @@ from babelscope.core.errors import StoreError
 from babelscope.core.inference import FEWEST_SEEDS, Effect, Table, effect, holm
 from babelscope.core.intervals import Interval
 from babelscope.core.samples import Samples
+from babelscope.core.scores import measure_of
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
 from babelscope.measures.comparison import counts
@@ -38,11 +38,9 @@ class Scores:
         return Samples.of(values, dict(zip(seeds, kept.swapaxes(0, 1), strict=True)))
 
     def rise(self, models: Sequence[Tune]) -> float | None:
-        """How much better the best validation on dev sentences in the last third is than the best before: the mean.
-
-        Learning rates fall to 0, so that the last validation hardly differs from the one before it.
-        """
-        gains = [gain for model in models if (gain := _late_gain(self._on_dev(model))) is not None]
+        """How much better they became on dev sentences in the last third of their training: the mean."""
+        late_gain = measure_of(self._measure).late_gain
+        gains = [gain for model in models if (gain := late_gain(self._on_dev(model))) is not None]
         return fmean(gains) if gains else None
 
     def _on_dev(self, model: Tune) -> list[float]:
@@ -56,11 +54,6 @@ class Scores:
             if row.measure == self._measure:
                 return row.value
         raise StoreError(f"result {evaluation.key[:12]} has no {self._measure}; remove it from the store and run again")
-
-
-def _late_gain(values: Sequence[float]) -> float | None:
-    late = math.ceil(len(values) / 3)
-    return max(values[-late:]) - max(values[:-late]) if len(values) > 1 else None
 
 
 def effect_of(score: Samples) -> Effect:

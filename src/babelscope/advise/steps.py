@@ -20,11 +20,7 @@ from babelscope.encoders.folder import hidden_width
 from babelscope.encoders.places import locate
 from babelscope.steps import Adapt, Align, BringIn, EncoderStep, Evaluate, Load, Recurrent, Tune
 from babelscope.study.verdicts import AS_IT_IS, BILSTM
-from babelscope.tuning.settings import RECURRENT, Tuning
-
-LEAST_READ = 8_000
-"""Sentences that a training reads at least, again and again where there are fewer. How long an encoder has to be tuned
-does not fall with the number of sentences (Zhang et al., 2021; Mosbach et al., 2021)."""
+from babelscope.tuning.settings import LEAST_READ, RECURRENT, Tuning, reading
 
 
 def load_step(encoder: str) -> Load:
@@ -118,8 +114,7 @@ def _size(encoder: str) -> _Size:
 def tuning_of(request: Request, recipe: Recipe) -> Tuning:
     """Settings that suit the size of the encoder, or the BiLSTM's own; with more epochs where sentences are few."""
     usual, data = _usual(request, recipe), source_data if recipe.kind == ZERO_SHOT else labelled_data
-    least = math.ceil(LEAST_READ / len(data(request, "train").read()))
-    return usual.model_copy(update={"epochs": max(usual.epochs or 0, least)})
+    return reading(LEAST_READ, usual, len(data(request, "train").read()))
 
 
 def _usual(request: Request, recipe: Recipe) -> Tuning:

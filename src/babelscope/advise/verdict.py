@@ -93,7 +93,7 @@ def _figure(outcome: Outcome, request: Request) -> Figure:
 def _outcome_table(outcome: Outcome, request: Request) -> Table:
     lines = [
         [
-            Cell(placed.recipe.name), Cell(placed.training.name), rounds_cell(placed),
+            Cell(placed.recipe.name), Cell(placed.trained), rounds_cell(placed),
             *_numbers(placed.dev, ".1f")[:1],
             *_numbers(placed.test, ".1f"), *_numbers(placed.behind.interval if placed.behind else None, ".1f"),
             Cell(standing_of(placed, outcome.margin)),
@@ -113,7 +113,7 @@ def _outcome_table(outcome: Outcome, request: Request) -> Table:
 
 def _outcome_note(outcome: Outcome, request: Request) -> str:
     usual = "usual for the size of the encoder and the number of sentences"
-    trained = f"beside what is {usual}, as the dev sentences of the first round have chosen"
+    trained = f"epochs, and what is not {usual}, as the dev sentences of the first round have chosen"
     return (
         f"{MEASURES[request.measure].title} in percent, the mean over rounds; behind: "
         "points behind the best on the test set, in the rounds that both ran, so that it need not be the difference of "
@@ -125,7 +125,7 @@ def _outcome_note(outcome: Outcome, request: Request) -> str:
         "The dev set has chosen, and the test set says how good the choice "
         "is; what was dropped has no score there, unless it is the model to export. "
         "The last line is the least that a model must beat. Trained: "
-        f"{trained if request.search else f'as is {usual}; no other way was tried'}."
+        f"{trained if request.search else f'the epochs that are {usual}; no other way was tried'}."
     )
 
 

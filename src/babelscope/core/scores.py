@@ -108,6 +108,14 @@ class Measure(NamedTuple):
         mean = fmean(map(self.compared, values))
         return exponential(mean) if self.geometric else mean
 
+    def late_gain(self, values: Sequence[float]) -> float | None:
+        """How much better the best of the last third of a curve is than the best before; None of a single value.
+
+        Learning rates fall to 0, so that the last value hardly differs from the one before it.
+        """
+        late, goodness = math.ceil(len(values) / 3), [self.sign * self.compared(value) for value in values]
+        return max(goodness[-late:]) - max(goodness[:-late]) if len(values) > 1 else None
+
     def interval(self, values: Sequence[float]) -> Interval:
         """The same of values that are independent, one a seed, with Student's t interval."""
         from babelscope.core.intervals import geometric_interval, student_t_interval

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
 from babelscope.core.inference import FEWEST_SEEDS
 from babelscope.core.row import Row
-from babelscope.core.scores import measure_of
+from babelscope.core.scores import Measure, measure_of
 from babelscope.core.tasks import ENTITIES, TASKS
 from babelscope.core.words import listed
 from babelscope.report.kinds import main_measure
@@ -27,8 +26,8 @@ FEWEST_STEPS = 100
 LEARNED = 0.05
 """A loss on training data below which there is nothing left to learn, so that it need not fall."""
 RISING = 0.01
-"""By how much the score on dev data is better at the end than before, so that training was not done: of shares a point,
-of perplexities a hundredth of the loss per token."""
+"""By how much the score on dev data became better in the last third of a training, so that it was not done: of shares a
+point, of perplexities a hundredth of the loss per token."""
 
 ROUNDING = 1e-9
 """By which two scores that are the same can differ, one of which is a mean over seeds or sentences."""
@@ -153,27 +152,21 @@ def _still_rising(report: Report, rows: Sequence[Row]) -> Iterator[str]:
     if not of_dev:
         return
     measure, factor = measure_of(of_dev[0].measure), scale(of_dev[0].unit)[0]
-    gains = {condition: last_gain(of_dev[0].measure, list(runs.values())) for condition, runs in curves.items()}
+    gains = {condition: _late_gain(measure, list(runs.values())) for condition, runs in curves.items()}
     rising = {condition: gain for condition, gain in gains.items() if gain is not None and gain > RISING}
     if rising:
         most = max(rising.values())
         by = f"{100 * most:.0f}% of it" if measure.geometric else f"{factor * most:.1f} points"
         yield (
-            f"{title_of(rows[0].task or '')}: dev {measure.name} was still getting better when training ended, by up "
-            f"to {by} between the last two evaluations ({listed(list(rising))}). Longer training may change this."
+            f"{title_of(rows[0].task or '')}: dev {measure.name} still got better in the last third of training, by up "
+            f"to {by} ({listed(list(rising))}). Longer training may change this."
         )
 
 
-def last_gain(measure: str, runs: Sequence[Curve]) -> float | None:
-    """How much better the last value is than the one before, as the measure is compared: the mean over runs.
-
-    None where no run has two values.
-    """
-    how = measure_of(measure)
-    gains = []
-    for curve in runs:
-        *_, before, last = [math.nan, *(how.sign * how.compared(curve[step]) for step in sorted(curve))]
-        gains += [last - before] if len(curve) > 1 else []
+def _late_gain(measure: Measure, runs: Sequence[Curve]) -> float | None:
+    """The mean over runs; None where no run has two values."""
+    found = (measure.late_gain([curve[step] for step in sorted(curve)]) for curve in runs)
+    gains = [gain for gain in found if gain is not None]
     return fmean(gains) if gains else None
 
 

@@ -28,7 +28,7 @@ from babelscope.studies.unseen_data import (
 from babelscope.studies.unseen_recipes import Setting, comparisons_of, encoders_of, tasks_of
 from babelscope.study.declare import EVERYTHING, Sizes, Study
 from babelscope.tasks.as_published import PublishedQuirk
-from babelscope.tuning.settings import RECURRENT, Tuning
+from babelscope.tuning.settings import LEAST_READ, RECURRENT, Tuning, reading
 from babelscope.world import FAMILY
 
 QUESTION = (
@@ -76,15 +76,18 @@ def world(given: Parameters) -> Study:
     """A relative in the same script, the same one in another, and, unless small, an isolate."""
     unseen = [code for code, member in FAMILY.items() if not member.seen][: 2 if given.small else None]
     languages = [of_the_world(code) for code in given.languages or unseen]
-    tuning = Tuning(learning_rate=7e-4, epochs=3 if given.small else 4, tokens_per_batch=256)
+    tuning = Tuning(learning_rate=1.5e-3, epochs=3, tokens_per_batch=256)
     learning = Tuning(learning_rate=1e-3, steps=100 if given.small else 1500, betas=(0.9, 0.98))
+    of_the_source, least = (500, 1000) if given.small else (1000, LEAST_READ)
+    labelled = {shots: shots or of_the_source for shots in (0, *given.labelled(100, 1000))}
     setting = Setting(
         given.encoder or "world-natural",
         dict.fromkeys(_tasks_of(given, languages, "pos", "parsing"), "world:qaa"),
         Sizes(train=500, dev=100, test=100) if given.small else Sizes(train=1000, dev=200, test=400),
-        _by_shots(given.labelled(100, 1000), tuning, few=10 if given.small else 25, many=3),
+        {shots: reading(least, tuning, sentences) for shots, sentences in labelled.items()},
         {"tuning": learning.model_copy(update={"learning_rate": 2e-3})},
         {"tuning": learning, "masking": 0.3},
+        {shots: reading(least, RECURRENT, sentences) for shots, sentences in labelled.items()},
     )
     return _study("unseen-languages@world", given, languages, setting)
 
@@ -93,6 +96,7 @@ def real(given: Parameters) -> Study:
     """An encoder that other languages were brought into, on languages of Africa, Malta and Xinjiang; text of NTREX."""
     languages = [real_language(code, given.texts.get(code)) for code in given.languages or ("wo", "mt", "ug")]
     tuning = given.tuning("cpu", "float32", 2, learning_rate=3e-4, tokens_per_batch=1024)
+    longer = tuning.model_copy(update={"epochs": 1 if given.small else 12})
     learning = tuning.model_copy(update={"epochs": None, "steps": 10 if given.small else 150})
     shape = Shape(hidden=384, layers=6, heads=12, feed_forward=1536, positions=128, dropout=0.1)
     encoder = given.encoder or multilingual(small=given.small)
@@ -100,7 +104,7 @@ def real(given: Parameters) -> Study:
         encoder if isinstance(encoder, str) else encoder.name,
         _sources(given, languages, "pos"),
         Sizes(train=300, dev=50, test=100) if given.small else Sizes(train=600, dev=200, test=300),
-        _by_shots(given.labelled(100), tuning, few=1 if given.small else 12, many=1 if given.small else 12),
+        {0: tuning} | dict.fromkeys(given.labelled(100), longer),
         {
             "tuning": learning.model_copy(update={"learning_rate": 5e-4}), "shape": shape, "vocabulary_size": 8000,
             "masking": 0.15,
@@ -127,18 +131,19 @@ def paper(given: Parameters) -> Study:
         "cuda", "float32", 20, learning_rate=5e-5, examples_per_batch=8, warmup=0.0, weight_decay=0.0
     )
     shape = Shape(hidden=768, layers=12, heads=12, feed_forward=3072, positions=512, dropout=0.1)
-    labelled = given.labelled(100, 1000)
-    by_shots = _by_shots(labelled, tuning, few=1 if given.small else 50, many=1 if given.small else 20)
-    # All labelled sentences are learned from for as many epochs as 1,000 of them.
-    whole = {} if given.small or given.shots is not None else {ALL: tuning.model_copy(update={"epochs": 20})}
+    least, epochs = (1, 1) if given.small else (LEAST_READ, 20)
+    longer = tuning.model_copy(update={"epochs": epochs})
+    whole = () if given.small or given.shots is not None else (ALL,)
+    labelled = (*given.labelled(100, 1000), *whole)
+    by_shots = {0: tuning} | {shots: reading(least, longer, shots) for shots in labelled}
     setting = Setting(
         given.encoder or "bert-base-multilingual-cased",
         _sources(given, languages, *TASKS),
         Sizes(train=300, dev=50, test=100) if given.small else EVERYTHING,
-        by_shots | whole,
+        by_shots,
         {"tuning": learning, "shape": shape, "vocabulary_size": 30_000, "masking": 0.15},
         {"tuning": learning},
-        {shots: _bilstm(tuning) for shots, tuning in (by_shots | whole).items()},
+        {shots: _bilstm(tuning) for shots, tuning in by_shots.items()},
         parsing_as_published(given.quirks),
     )
     study = _study("unseen-languages@paper", given, languages, setting)
@@ -149,12 +154,6 @@ def _bilstm(encoder: Tuning) -> Tuning:
     """As many examples a batch as the encoder has, and at least as many epochs."""
     alike = {"tokens_per_batch": None, "examples_per_batch": encoder.examples_per_batch, "device": encoder.device}
     return RECURRENT.model_copy(update=alike | {"epochs": max(encoder.epochs or 0, RECURRENT.epochs or 0)})
-
-
-def _by_shots(labelled: tuple[int, ...], tuning: Tuning, few: int, many: int) -> dict[int, Tuning]:
-    """Passes over up to 200 sentences of the language, and over more of them: as many as are learned in."""
-    epochs = {shots: few if shots <= 200 else many for shots in labelled}
-    return {0: tuning} | {shots: tuning.model_copy(update={"epochs": count}) for shots, count in epochs.items()}
 
 
 def _sources(given: Parameters, languages: list[Language], *default: TaskName) -> dict[TaskName, str]:

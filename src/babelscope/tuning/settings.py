@@ -177,3 +177,11 @@ RecurrentTuning = Annotated[Tuning, AfterValidator(_of_a_bilstm)]
 """Settings of a BiLSTM."""
 RECURRENT = Tuning(learning_rate=4e-3, epochs=20, tokens_per_batch=500, dropout=0.33)
 """What a BiLSTM trained from scratch needs, whatever the encoders beside it are tuned with."""
+LEAST_READ = 8_000
+"""Labelled sentences that a training should read at least, again and again where there are fewer. How long a model has
+to be trained does not fall with the number of sentences (Zhang et al., 2021; Mosbach et al., 2021)."""
+
+
+def reading(least: int, tuning: Tuning, sentences: int) -> Tuning:
+    """With more epochs where so many sentences are read too seldom: `least` in all, each as often as the others."""
+    return tuning.model_copy(update={"epochs": max(tuning.epochs or 0, ceil(least / sentences))})
