@@ -195,3 +195,19 @@ def short():
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(steps, "LEAST_READ", 1)
         yield
+
+
+@pytest.fixture(scope="module")
+def language_folder(tmp_path_factory):
+    """What there is of a language for advice: text, labelled sentences, translations."""
+    from language_files import written_to
+
+    return written_to(tmp_path_factory.mktemp("language"))
+
+
+@pytest.fixture
+def request_(language_folder, encoder_folder):
+    """A request for advice on it, with a tiny encoder."""
+    from language_files import request_on
+
+    return request_on(language_folder, encoder_folder)

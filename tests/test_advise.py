@@ -37,7 +37,7 @@ from babelscope.tasks.export import load_model
 from babelscope.tuning.settings import Tuning
 from babelscope.world import World
 from command_line import babelscope
-from language_files import request_on, tagger_of_the_card, written_to
+from language_files import tagger_of_the_card
 
 pytestmark = pytest.mark.usefixtures("in_process", "short")
 
@@ -65,16 +65,6 @@ def test_letters_to_try():
     assert letters_for("mt", "Latn") == letters_for("xx", None) == ()
     assert letters_for("qah", "Grek") == ("world",)
     assert letters_for("qag", "Latn") == ()
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    return written_to(tmp_path_factory.mktemp("language"))
-
-
-@pytest.fixture
-def request_(files, encoder_folder):
-    return request_on(files, encoder_folder)
 
 
 def covered(request, fertility=1.5):
@@ -234,10 +224,11 @@ def test_sentences_that_are_trained_on_do_not_test(request_, tmp_path):
         command.check(same, False, Outputs(tmp_path / "advice.html"))
 
 
-def test_a_verdict_a_page_and_a_model_that_pipelines_load(request_, files, tmp_path, encoder_folder):
+def test_a_verdict_a_page_and_a_model_that_pipelines_load(request_, language_folder, tmp_path, encoder_folder):
     folder, page = tmp_path / "model", tmp_path / "advice.html"
     arguments = [
-        "advise", "--language", "qah", "--text", files / "text.txt", "--labelled", files / "trees.conllu",
+        "advise", "--language", "qah", "--text", language_folder / "text.txt",
+        "--labelled", language_folder / "trees.conllu",
         "--encoder", encoder_folder, "--seeds", 1, "--steps", 2, "--store", tmp_path / "store", "-o", page, "--run",
             "--no-search", "--no-curve",
     ]  # fmt: skip

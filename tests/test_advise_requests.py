@@ -15,23 +15,12 @@ from babelscope.encoders.load import Encoder, save_encoder
 from babelscope.encoders.tokenizer import train_wordpiece
 from command_line import babelscope
 from families import family_model
-from language_files import request_on, written_to
 
 pytestmark = pytest.mark.usefixtures("in_process", "short")
 
 
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    return written_to(tmp_path_factory.mktemp("language"))
-
-
-@pytest.fixture
-def request_(files, encoder_folder):
-    return request_on(files, encoder_folder)
-
-
-def test_files_are_named_by_their_whole_path(request_, files, monkeypatch):
-    monkeypatch.chdir(files)
+def test_files_are_named_by_their_whole_path(request_, language_folder, monkeypatch):
+    monkeypatch.chdir(language_folder)
     near = request_.model_copy(update={"text": "text.txt", "labelled": "trees.conllu"})
     assert (near.text_name, near.labelled_name) == (request_.text_name, request_.labelled_name)
 
@@ -79,8 +68,8 @@ def test_without_labelled_sentences_there_is_a_plan_but_no_verdict(request_):
         (["--encoder", "./nowhere"], "no such folder"),
     ],
 )
-def test_bad_requests_are_refused_in_words(files, encoder_folder, tmp_path, changes, message):
-    given = {"--language": "qah", "--text": str(files / "text.txt"), "--encoder": str(encoder_folder)}
+def test_bad_requests_are_refused_in_words(language_folder, encoder_folder, tmp_path, changes, message):
+    given = {"--language": "qah", "--text": str(language_folder / "text.txt"), "--encoder": str(encoder_folder)}
     given.pop(changes[0], None)
     arguments = [*(part for pair in given.items() for part in pair), *changes]
     answer = babelscope("advise", *arguments, "-o", tmp_path / "x.html", "--store", tmp_path / "store")
@@ -91,10 +80,10 @@ def test_bad_requests_are_refused_in_words(files, encoder_folder, tmp_path, chan
 
 @pytest.mark.parametrize("given", ["--text", "--labelled"])
 @pytest.mark.parametrize("run", [(), ("--run", "--seeds", 1)])
-def test_nothing_that_advise_has_not_written_is_written_over(files, encoder_folder, tmp_path, given, run):
+def test_nothing_that_advise_has_not_written_is_written_over(language_folder, encoder_folder, tmp_path, given, run):
     """Neither what it reads nor any other file, be it the page or what is beside it."""
     names = {"--text": "text.txt", "--labelled": "trees.conllu"}
-    own = {option: Path(shutil.copy(files / name, tmp_path / name)) for option, name in names.items()}
+    own = {option: Path(shutil.copy(language_folder / name, tmp_path / name)) for option, name in names.items()}
     arguments = ["advise", "--language", "qah", "--encoder", encoder_folder, "--store", tmp_path / "store", *run]
     arguments += [part for pair in own.items() for part in pair]
     answer = babelscope(*arguments, "-o", own[given])
@@ -107,12 +96,24 @@ def test_nothing_that_advise_has_not_written_is_written_over(files, encoder_fold
         answer = babelscope(*arguments, "-o", tmp_path / "new.html", "--export", tmp_path / "new.json")
         assert answer.status == 2 and "give another folder" in answer.errors
     assert beside.read_text(encoding="utf-8") == '{"mine": 1}'
-    assert [file.read_bytes() for file in own.values()] == [(files / name).read_bytes() for name in names.values()]
+    assert [file.read_bytes() for file in own.values()] == [
+        (language_folder / name).read_bytes() for name in names.values()
+    ]
 
 
-def test_a_page_of_advice_is_written_again(files, encoder_folder, tmp_path):
+def test_a_page_of_advice_is_written_again(language_folder, encoder_folder, tmp_path):
     page = tmp_path / "advice.html"
-    asked = ("advise", "--language", "qah", "--encoder", encoder_folder, "--text", files / "text.txt", "-o", page)
+    asked = (
+        "advise",
+        "--language",
+        "qah",
+        "--encoder",
+        encoder_folder,
+        "--text",
+        language_folder / "text.txt",
+        "-o",
+        page,
+    )
     answers = [babelscope(*asked, "--store", tmp_path / "store") for _ in range(2)]
     assert [answer.status for answer in answers] == [0, 0], answers[1].errors
 
@@ -128,18 +129,18 @@ def test_a_page_of_advice_is_written_again(files, encoder_folder, tmp_path):
         ({"language": "qah-Cyrl"}, "qah-Cyrl: \\d+% of the letters of its text are Grek; give text in Cyrl"),
     ],
 )
-def test_data_of_another_language_or_script_are_refused(request_, files, tmp_path, changes, message):
-    changes = {key: value.format(trees=files / "trees.conllu") for key, value in changes.items()}
+def test_data_of_another_language_or_script_are_refused(request_, language_folder, tmp_path, changes, message):
+    changes = {key: value.format(trees=language_folder / "trees.conllu") for key, value in changes.items()}
     with pytest.raises(InputError, match=message):
         command.check(request_.model_copy(update=changes), False, Outputs(tmp_path / "advice.html"))
 
 
-def test_line_numbers_stay_numbers(files, encoder_folder, tmp_path):
+def test_line_numbers_stay_numbers(language_folder, encoder_folder, tmp_path):
     """Rich takes `:100:` for the name of a picture."""
-    lines = (files / "trees.conllu").read_text(encoding="utf-8").splitlines()
+    lines = (language_folder / "trees.conllu").read_text(encoding="utf-8").splitlines()
     (tmp_path / "broken.conllu").write_text("\n".join([*lines[:99], "one two"]) + "\n", encoding="utf-8")
     answer = babelscope(
-        "advise", "--language", "qah", "--text", files / "text.txt", "--encoder", encoder_folder,
+        "advise", "--language", "qah", "--text", language_folder / "text.txt", "--encoder", encoder_folder,
         "--labelled", tmp_path / "broken.conllu", "-o", tmp_path / "x.html", "--store", tmp_path / "store",
     )  # fmt: skip
     assert answer.status == 2 and "broken.conllu:100:" in answer.errors

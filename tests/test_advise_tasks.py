@@ -24,19 +24,9 @@ from babelscope.corpora.conllu import write_conllu
 from babelscope.tasks.export import load_model
 from babelscope.world import World
 from command_line import babelscope
-from language_files import request_on, tagger_of_the_card, written_to
+from language_files import tagger_of_the_card
 
 pytestmark = pytest.mark.usefixtures("in_process", "short")
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    return written_to(tmp_path_factory.mktemp("language"))
-
-
-@pytest.fixture
-def request_(files, encoder_folder):
-    return request_on(files, encoder_folder)
 
 
 def asked(request_, task, file):
@@ -44,11 +34,11 @@ def asked(request_, task, file):
 
 
 @pytest.mark.parametrize(("task", "measure", "suffix"), [("ner", "f1", ".bio"), ("deprel", "accuracy", ".conllu")])
-def test_a_verdict_and_a_model(files, encoder_folder, tmp_path, task, measure, suffix):
-    file = files / ("news.bio" if task == "ner" else "trees.conllu")
+def test_a_verdict_and_a_model(language_folder, encoder_folder, tmp_path, task, measure, suffix):
+    file = language_folder / ("news.bio" if task == "ner" else "trees.conllu")
     folder, page = tmp_path / "model", tmp_path / "advice.html"
     answer = babelscope(
-        "advise", "--language", "qah", "--text", files / "text.txt", "--labelled", file, "--task", task,
+        "advise", "--language", "qah", "--text", language_folder / "text.txt", "--labelled", file, "--task", task,
         "--encoder", encoder_folder, "--seeds", 1, "--steps", 2, "--store", tmp_path / "store", "-o", page, "--run",
         "--no-search", "--no-curve", "--export", folder,
     )  # fmt: skip
@@ -79,10 +69,10 @@ def test_a_verdict_and_a_model(files, encoder_folder, tmp_path, task, measure, s
         assert found == list(map(repaired, model.predict(sentences)))
 
 
-def test_what_is_learned_is_what_the_training_sentences_have(request_, files):
-    entities = learned(asked(request_, "ner", files / "news.bio"))
+def test_what_is_learned_is_what_the_training_sentences_have(request_, language_folder):
+    entities = learned(asked(request_, "ner", language_folder / "news.bio"))
     assert entities.task.known_as == "ner" and entities.entity_types == ("LOC", "ORG", "PER")
-    relations = learned(asked(request_, "deprel", files / "trees.conllu")).task
+    relations = learned(asked(request_, "deprel", language_folder / "trees.conllu")).task
     trained = World().treebank("qah", "train", 60)[:48]
     assert relations.labels == tuple(sorted({word.deprel for sentence in trained for word in sentence.words}))
 
@@ -125,26 +115,28 @@ def test_a_split_without_an_entity_is_refused(request_, tmp_path, part):
         ("ner", "", r"the folder has no file of BIO with train in its name, such as qah-train\.bio"),
     ],
 )
-def test_data_that_a_task_cannot_read_or_learn_are_refused(request_, files, tmp_path, task, file, message):
+def test_data_that_a_task_cannot_read_or_learn_are_refused(request_, language_folder, tmp_path, task, file, message):
     sentences = World().treebank("qah", "train", 20)
     split(tmp_path / "own", write_conllu, train=sentences)
     words = {"cased": {"feats": "Case=Nom"}, "nouns": {"upos": "NOUN"}}
     for name, said in words.items():
         changed = [replace(each, words=tuple(word._replace(**said) for word in each.words)) for each in sentences]
         write_conllu(tmp_path / f"{name}.conllu", changed)
-    folder = tmp_path if file in ("cased.conllu", "nouns.conllu") else files
+    folder = tmp_path if file in ("cased.conllu", "nouns.conllu") else language_folder
     given = folder / file if file else tmp_path / "own"
     with pytest.raises(InputError, match=message):
         command.check(asked(request_, task, given), False, Outputs(tmp_path / "advice.html"))
 
 
-def test_types_of_entities_that_are_not_trained_on_are_told(request_, files, tmp_path):
+def test_types_of_entities_that_are_not_trained_on_are_told(request_, language_folder, tmp_path):
     parts = {name: World().entities("qah", name, 20) for name in ("train", "dev", "test")}
     strange = [Tagged(words, [label.replace("PER", "THING") for label in labels]) for words, labels in parts["test"]]
     folder = split(tmp_path / "own", write_bio, **parts | {"test": strange})
     notes = labelled_notes(asked(request_, "ner", folder))
     assert any(re.search(r"labels of the test split are never trained on in these \(.*B-THING", note) for note in notes)
-    assert not any("never trained on" in note for note in labelled_notes(asked(request_, "ner", files / "news.bio")))
+    assert not any(
+        "never trained on" in note for note in labelled_notes(asked(request_, "ner", language_folder / "news.bio"))
+    )
     source = split(tmp_path / "source", write_bio, **{name: strange for name in parts})
     given = {"labelled": str(split(tmp_path / "plain", write_bio, **parts)), "task": "ner"}
     zero_shot = request_.model_copy(update=given | {"source_labelled": f"entities:qaa:{source}"})
