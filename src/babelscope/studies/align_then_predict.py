@@ -96,15 +96,19 @@ class Setting:
 
 
 def world(given: Parameters) -> Study:
-    """Three tasks, two if small, tuned on the source, scored and compared in all nine languages."""
-    words = Sizes(train=500, dev=100, test=200) if given.small else Sizes(train=1500, dev=300, test=500)
-    tasks = {"pos": words, "parsing": words}
-    if not given.small:  # names take more examples than a first look has
-        tasks["ner"] = Sizes(train=3000, dev=300, test=500)
-    tuning = Tuning(epochs=3 if given.small else 6)
-    shared = {task: {"sizes": sizes, "tuning": tuning} for task, sizes in tasks.items()}
+    """Three tasks, two if small, tuned on the source, scored and compared in what the encoders in the package know.
+
+    What an encoder has never seen stays near chance, whatever is done to it; mBERT, too, had seen all that it is
+    scored on.
+    """
+    sizes = Sizes(train=500, dev=100, test=200) if given.small else Sizes(train=1500, dev=300, test=500)
+    words = {"sizes": sizes, "tuning": Tuning(epochs=3 if given.small else 6)}
+    shared = {"pos": words, "parsing": words}
+    if not given.small:  # names take more examples and longer than a first look has
+        shared["ner"] = {"sizes": Sizes(train=3000, dev=300, test=500), "tuning": Tuning(epochs=12)}
     sentences = 100 if given.small else 300
-    setting = Setting(tuple(FAMILY), _in_world, _in_world, "world:{}".format, shared, sentences)
+    seen = [code for code, member in FAMILY.items() if member.seen]
+    setting = Setting(seen, _in_world, _in_world, "world:{}".format, shared, sentences)
     sources = _known(given.sources or ("qaa",), FAMILY)
     return _study("world", given, (given.encoder or "world-natural",), given.layers or 6, sources, setting)
 

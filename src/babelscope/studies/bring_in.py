@@ -234,29 +234,29 @@ def _named(encoder: str, by: str) -> str:
 
 
 def _contrasts(encoder: str, setting: Setting) -> Iterator[Contrast]:
-    """What is claimed of an encoder; about distance of each language, where they are apart."""
+    """What is claimed of an encoder: of each language, where they are apart, else of all together."""
     fewest, most = (_named(encoder, _number(setting.pairs[end])) for end in (0, -1))
     other = {recipe: f"{most}, {recipe}" for recipe in setting.recipes}
     sized = [recipe for recipe in other if recipe.endswith("pieces")]
-    distance = [("translated sentences help", most, encoder)]
+    claims = [("translated sentences help", most, encoder)]
     if "by spelling" in other:
-        distance.append(("links are better than spelling", most, other["by spelling"]))
-    plain = [("more sentences help more", most, fewest)] if fewest != most else []
+        claims.append(("links are better than spelling", most, other["by spelling"]))
+    if fewest != most:
+        claims.append(("more sentences help more", most, fewest))
     if "known links" in other:
-        plain.append(("links that are learnt are better than known ones", most, other["known links"]))
+        claims.append(("links that are learnt are better than known ones", most, other["known links"]))
     if "no shrinkage" in other:
-        plain.append(("shrinkage helps", most, other["no shrinkage"]))
+        claims.append(("shrinkage helps", most, other["no shrinkage"]))
     if sized:
-        plain.append(("a larger vocabulary is better than a smaller one", other[sized[-1]], other[sized[0]]))
+        claims.append(("a larger vocabulary is better than a smaller one", other[sized[-1]], other[sized[0]]))
     if "distilled" in other:
-        plain.append(("distillation helps", other["distilled"], most))
-    for claim, first, second in distance:
-        for code in setting.texts if setting.apart else ():
-            yield _contrast(f"{claim}: {FAMILY[code].role} ({code})", first, second, code)
-        if not setting.apart:
+        claims.append(("distillation helps", other["distilled"], most))
+    for claim, first, second in claims:
+        if setting.apart:
+            for code in setting.texts:
+                yield _contrast(f"{claim}: {FAMILY[code].role} ({code})", first, second, code)
+        else:
             yield _contrast(claim, first, second, *setting.texts)
-    for claim, first, second in plain:
-        yield _contrast(claim, first, second, *setting.texts)
     if setting.whole:
         whole = _named(encoder, "all pairs")
         yield _contrast("all the sentences there are help", whole, encoder, *setting.whole)
