@@ -15,6 +15,7 @@ from babelscope.studies.align_then_predict import PUD, TREEBANKS
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from babelscope.surgery import parse_operation
+from babelscope.world import FAMILY
 
 
 def tuned(study: Study) -> int:
@@ -43,6 +44,10 @@ def test_the_world_compares_untuned_and_tuned_encoders():
     assert sum(isinstance(step, Tune) for step in steps) == tuned(study) == 3 * 4 * 3
     # Untuned, the encoder as it is counts once for all seeds.
     assert sum(isinstance(step, SentenceSimilarity) for step in steps) == tuned(study) + 1 + 3 * 3
+    seen = tuple(f"world:{code}" for code, member in FAMILY.items() if member.seen)
+    assert len(seen) == 6 and {transfer.evaluate for transfer in study.tasks.values()} == {seen}
+    (measure,) = study.measures
+    assert (measure.source, *measure.targets) == seen, "what an encoder never saw is at the floor, and cannot lose"
 
 
 def test_other_sources_and_encoders_can_be_given():

@@ -258,6 +258,16 @@ def test_every_finding_of_the_thesis_has_a_contrast(profile):
     assert intact.first.encoder == intact.second.encoder and intact.second.surgery == "shuffled-embeddings"
 
 
+def test_nothing_is_claimed_of_tasks_that_the_intact_encoder_hardly_learns():
+    """Where it is at chance, surgery has nothing to destroy; they are scored all the same."""
+    study = find_study("monolingual-benefits@world", {})
+    (claimed,) = {contrast.tasks for contrast in study.contrasts}
+    assert set(study.tasks) - set(claimed) == {"inference", "paraphrase"} and len(claimed) == 5
+    small = find_study("monolingual-benefits@world", {"scale": "small"})
+    assert {contrast.tasks for contrast in small.contrasts} == {tuple(small.tasks)}
+    assert {contrast.tasks for contrast in find_study("monolingual-benefits@paper", {}).contrasts} == {()}
+
+
 def test_foreign_encoders_are_each_contrasted():
     contrasts = find_study("monolingual-benefits@paper", {}).contrasts
     text = "A foreign encoder is as good as the English one (finding 2, table 3)"
