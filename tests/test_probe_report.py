@@ -49,6 +49,34 @@ def test_curves_that_cross_back_do_not_cross() -> None:
     assert found.crossed == 3 and found.interval is not None and math.isclose(found.interval.mean, 5)
 
 
+def size(corpus: str, tokens: int, characters: int, bytes_: int) -> list[Row]:
+    shared = {"kind": "text size", "encoder": "e", "dataset": corpus, "split": "probe"}
+    counts = {"tokens": tokens, "unknown tokens": 0, "characters": characters, "bytes": bytes_}
+    return [Row(measure, count, **shared) for measure, count in counts.items()]
+
+
+def test_whether_curves_cross_depends_on_what_a_perplexity_is_of() -> None:
+    """The target has shorter tokens, and the control more bytes a character."""
+    falls, rises = {0: 20.0, 10: 8.0, 20: 4.0}, {0: 10.0, 10: 12.0, 20: 14.0}
+    seeds = [both(seed, falls, rises) for seed in range(3)]
+    made = report(*seeds, size("target", 30, 90, 90), size("control", 30, 120, 240))
+    token, character, byte = crossings(made)
+    assert [(one.per, one.crossed) for one in (token, character, byte)] == [("token", 3), ("character", 3), ("byte", 0)]
+
+    pairs = zip(falls.values(), rises.values(), strict=True)
+    gaps = [target ** (30 / 90) - control ** (30 / 120) for target, control in pairs]
+    assert gaps[1] > 0 > gaps[2] and 4 ** (30 / 90) > 14 ** (30 / 240), "the oracle: perplexity to the power of tokens"
+    assert character.interval is not None
+    assert math.isclose(character.interval.mean, 10 + 10 * gaps[1] / (gaps[1] - gaps[2]))
+    assert probe_findings(made)[-1] == (
+        "e: whether the curves end crossed depends on what perplexity is of: per token in 3 of 3 seeds, per character "
+        "in 3 of 3 seeds and per byte in 0 of 3 seeds. Target and control are two texts, and their tokens are not as "
+        "long."
+    )
+    alike = report(*seeds, size("target", 30, 90, 90), size("control", 30, 90, 90))
+    assert [one.crossed for one in crossings(alike)] == [3, 3, 3] and len(probe_findings(alike)) == 1
+
+
 def test_what_never_crosses_is_one_sentence() -> None:
     made = report(*(both(0, NEVER, FORGOTTEN, name) for name in "abc"), both(0, {0: 20, 10: 5}, {0: 10, 10: 10}, "d"))
     assert probe_findings(made) == [
@@ -176,7 +204,7 @@ def test_the_report_shows_them(tmp_path: Path) -> None:
     ]
     end, crossing, best = probe_tables(made)
     assert [line[:2] for line in texts(end)] == [["e", "10.00"], ["native", "7.00"]]
-    assert texts(crossing) == [["e", "8", "", "1 of 1"]]
+    assert texts(crossing) == [["e", "token", "8", "", "1 of 1"]]
     assert texts(best)[:3] == [
         ["5", "not trained", "", "20.00", "0.0", ""],
         ["10", "not trained", "", "20.00", "0.0", ""],
@@ -187,7 +215,7 @@ def test_the_report_shows_them(tmp_path: Path) -> None:
     (path,) = write_report(made, tmp_path / "report.md")
     text = path.read_text()
     assert "- e: the target's perplexity falls below the control's at step 8 (one seed).\n" in text
-    assert "### Where the curves cross\n" in text and "| e | 8 |  | 1 of 1 |\n" in text
+    assert "### Where the curves cross\n" in text and "| e | token | 8 |  | 1 of 1 |\n" in text
     assert "### The best compromise\n" in text and "| 20 | e | 10 | 10.00 | 20.0 | 1 |\n" in text
 
 

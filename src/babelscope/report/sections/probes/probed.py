@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import NamedTuple
+from itertools import pairwise, product
+from typing import Literal, NamedTuple, get_args
 
 from babelscope.core.intervals import Interval, geometric_interval, student_t_interval
 from babelscope.core.row import Row
@@ -23,6 +23,8 @@ LOSSES = (0.05, 0.1, 0.2, 0.5, 1.0)
 
 Curves = Mapping[int, Mapping[int, float]]
 """Seed -> step -> value."""
+Per = Literal["token", "character", "byte"]
+"""What a perplexity is of."""
 
 
 class Group(NamedTuple):
@@ -63,6 +65,16 @@ class Training(NamedTuple):
         curves = [curve for by_seed in self.corpora.values() for curve in by_seed.values()]
         return max(shared_steps(curves), default=None)
 
+    def curves(self, corpus: str, per: Per) -> Curves:
+        """Of a corpus; empty where it is not known how many characters and bytes it has, and they are asked for."""
+        curves, size = self.corpora[corpus], self.sizes.get(corpus)
+        if per == "token":
+            return curves
+        if size is None:
+            return {}
+        spread = size.per_character if per == "character" else size.per_byte
+        return {seed: {step: spread(value) for step, value in curve.items()} for seed, curve in curves.items()}
+
     def at_end(self, corpus: str) -> Interval | None:
         """The geometric mean over seeds at the last step."""
         step = self.last
@@ -71,9 +83,13 @@ class Training(NamedTuple):
 
 
 class Crossing(NamedTuple):
-    """When a condition's perplexity of the target falls below that of the control."""
+    """When a condition's perplexity of the target falls below that of the control.
+
+    They are of two texts, whose tokens need not be as long. So it can differ by what a perplexity is of.
+    """
 
     name: str
+    per: Per
     interval: Interval | None
     """Steps, over the seeds in which it does; None: in none."""
     crossed: int
@@ -125,11 +141,13 @@ def crossings(report: Report) -> list[Crossing]:
     Not of published ones: single runs over few sentences, they go up and down and cross again and again.
     """
     crossed = []
-    for training in _ours(report):
-        steps = [_crossing(training.corpora[TARGET][seed], training.corpora[CONTROL][seed]) for seed in training.seeds]
-        known = [step for step in steps if step is not None]
-        interval = student_t_interval(known) if known else None
-        crossed.append(Crossing(training.name, interval, len(known), len(steps)))
+    for training, per in product(_ours(report), get_args(Per)):
+        target, control = (training.curves(corpus, per) for corpus in (TARGET, CONTROL))
+        if target and control:
+            steps = [_crossing(target[seed], control[seed]) for seed in training.seeds]
+            known = [step for step in steps if step is not None]
+            interval = student_t_interval(known) if known else None
+            crossed.append(Crossing(training.name, per, interval, len(known), len(steps)))
     return crossed
 
 

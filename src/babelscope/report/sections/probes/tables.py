@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from babelscope.core.intervals import Interval
+from babelscope.core.words import listed
 from babelscope.report.model import Report
 from babelscope.report.sections.probes.probed import (
     CONTROL,
@@ -35,11 +37,24 @@ def probe_tables(report: Report) -> list[Table]:
 
 def probe_findings(report: Report) -> list[str]:
     """When the curves cross, in words."""
-    crossed = crossings(report)
-    sentences = [_crossing_sentence(crossing) for crossing in crossed if crossing.interval]
-    if never := [crossing.name for crossing in crossed if not crossing.interval]:
+    by_name: dict[str, list[Crossing]] = defaultdict(list)
+    for crossing in crossings(report):
+        by_name[crossing.name].append(crossing)
+    per_token = [crossed[0] for crossed in by_name.values()]
+    sentences = [_crossing_sentence(crossing) for crossing in per_token if crossing.interval]
+    if never := [crossing.name for crossing in per_token if not crossing.interval]:
         sentences.append(f"In no seed do the curves of target and control end crossed with: {'; '.join(never)}.")
-    return sentences
+    return sentences + [
+        _unit_sentence(crossed) for crossed in by_name.values() if len({each.crossed for each in crossed}) > 1
+    ]
+
+
+def _unit_sentence(crossed: Sequence[Crossing]) -> str:
+    counts = [f"per {crossing.per} in {crossing.crossed} of {crossing.seeds} seeds" for crossing in crossed]
+    return (
+        f"{crossed[0].name}: whether the curves end crossed depends on what perplexity is of: {listed(counts)}. Target "
+        "and control are two texts, and their tokens are not as long."
+    )
 
 
 def _crossing_sentence(crossing: Crossing) -> str:
@@ -91,13 +106,14 @@ def _crossing_table(crossed: Sequence[Crossing]) -> Table:
     lines = [
         [
             Cell(crossing.name),
+            Cell(crossing.per),
             number_cell(crossing.interval.mean if crossing.interval else None, ".0f"),
             bounds_cell(crossing.interval, 1.0),
             Cell(f"{crossing.crossed} of {crossing.seeds}"),
         ]
         for crossing in crossed
     ]
-    headers = ["Condition", "Step", "95% over seeds", "Seeds that cross"]
+    headers = ["Condition", "Perplexity per", "Step", "95% over seeds", "Seeds that cross"]
     note = (
         "The first step at which the target gets lower, of seeds at whose end it is. Means and intervals are over "
         "these, and say nothing of the others."
