@@ -47,7 +47,9 @@ def test_the_world_compares_untuned_and_tuned_encoders():
     seen = tuple(f"world:{code}" for code, member in FAMILY.items() if member.seen)
     assert len(seen) == 6 and {transfer.evaluate for transfer in study.tasks.values()} == {seen}
     (measure,) = study.measures
-    assert (measure.source, *measure.targets) == seen, "what an encoder never saw is at the floor, and cannot lose"
+    assert (measure.source, *measure.targets) == seen
+    with pytest.raises(InputError, match="sources: 'qag' cannot be one here; allowed are qaa, qab, qac, qad, qae, qaf"):
+        find_study("align-then-predict", {"sources": ["qag"]})
 
 
 def test_other_sources_and_encoders_can_be_given():

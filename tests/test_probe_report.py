@@ -70,8 +70,8 @@ def test_whether_curves_cross_depends_on_what_a_perplexity_is_of() -> None:
     assert math.isclose(character.interval.mean, 10 + 10 * gaps[1] / (gaps[1] - gaps[2]))
     assert probe_findings(made)[-1] == (
         "e: whether the curves end crossed depends on what perplexity is of: per token in 3 of 3 seeds, per character "
-        "in 3 of 3 seeds and per byte in 0 of 3 seeds. Target and control are two texts, and their tokens are not as "
-        "long."
+        "in 3 of 3 seeds and per byte in 0 of 3 seeds. Target and control are two texts, with tokens and "
+        "letters of other lengths."
     )
     alike = report(*seeds, size("target", 30, 90, 90), size("control", 30, 90, 90))
     assert [one.crossed for one in crossings(alike)] == [3, 3, 3] and len(probe_findings(alike)) == 1

@@ -21,6 +21,7 @@ from babelscope.advise.scores import behind_first, gain_of
 from babelscope.advise.sentences import beside_best, few_rounds, standing
 from babelscope.core.samples import Samples
 from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM
+from babelscope.tuning.settings import Tuning
 from slowly import judged as slowly_judged
 
 ENCODERS = ("world-natural", "world-pairs")
@@ -123,12 +124,14 @@ def raced(store, dev, test, rounds=4):
     for runner in race.runners:
         for split, evaluations in (("dev", runner.dev), ("test", runner.test)):
             evaluations += [
-                SimpleNamespace(recipe=runner.recipe, split=split, key=str(n), model=n) for n in range(rounds)
+                SimpleNamespace(recipe=runner.recipe, split=split, key=str(n), model=MODELS[n]) for n in range(rounds)
             ]
         runner.tested = True
     return race
 
 
+MODELS = [SimpleNamespace(tuning=Tuning(epochs=12), seed=number) for number in range(9)]
+"""Of the rounds; dev and test sentences have the same."""
 RECIPES = [Recipe(encoder, kind) for encoder in ENCODERS for kind in (AS_IT_IS, ADAPTED)]
 RECURRENT = Recipe(BILSTM, AS_IT_IS)
 

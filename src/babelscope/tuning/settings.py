@@ -183,5 +183,5 @@ to be trained does not fall with the number of sentences (Zhang et al., 2021; Mo
 
 
 def reading(least: int, tuning: Tuning, sentences: int) -> Tuning:
-    """With more epochs where so many sentences are read too seldom: `least` in all, each as often as the others."""
+    """These settings with at least as many epochs as it takes to read `least` of so many sentences in all."""
     return tuning.model_copy(update={"epochs": max(tuning.epochs or 0, ceil(least / sentences))})

@@ -53,7 +53,7 @@ def _unit_sentence(crossed: Sequence[Crossing]) -> str:
     counts = [f"per {crossing.per} in {crossing.crossed} of {crossing.seeds} seeds" for crossing in crossed]
     return (
         f"{crossed[0].name}: whether the curves end crossed depends on what perplexity is of: {listed(counts)}. Target "
-        "and control are two texts, and their tokens are not as long."
+        "and control are two texts, with tokens and letters of other lengths."
     )
 
 
