@@ -1,6 +1,7 @@
 """What the report makes of probes: where curves cross, compromises, and what is said of them."""
 
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,18 @@ def test_whether_curves_cross_depends_on_what_a_perplexity_is_of() -> None:
     )
     alike = report(*seeds, size("target", 30, 90, 90), size("control", 30, 90, 90))
     assert [one.crossed for one in crossings(alike)] == [3, 3, 3] and len(probe_findings(alike)) == 1
+
+
+def test_lines_of_a_figure_are_in_the_order_of_the_rows() -> None:
+    """After target and control; they were in the order of a set, another in each process."""
+    others = ["french", "german", "spanish", "czech", "dutch", "turkish", "arabic"]
+    made = report(
+        *(curve(name, 0, {0: 9.0, 10: 8.0}) for name in (*others[:3], "control", *others[3:])),
+        curve("target", 0, {0: 9.0, 10: 5.0}),
+    )
+    figure = figures(made)["Perplexity while one language is learned"].chart.to_dict()
+    domains = re.findall(r"'domain': (\[[^]]*'target'[^]]*\])", str(figure))
+    assert domains and set(domains) == {str(["target", "control", *others])}
 
 
 def test_what_never_crosses_is_one_sentence() -> None:

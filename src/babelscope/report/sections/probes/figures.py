@@ -123,7 +123,7 @@ def _caption(means: str, table: pd.DataFrame) -> str:
 
 def _line_panels(table: pd.DataFrame, y: dict[str, Any]) -> Chart:
     """A panel a condition: every line with its band where there is one."""
-    lines = sorted(set(table["line"]), key=lambda name: (name != TARGET, name != CONTROL))
+    lines = sorted(dict.fromkeys(table["line"]), key=lambda name: (name != TARGET, name != CONTROL))
     look = look_of("line:N", lines, set(lines), lines=True)
     ends = [float(table["mean"].min()), float(table["mean"].max())]
     y["scale"].domain = ends if ends[0] < ends[1] else alt.Undefined  # wide bands would flatten the lines
