@@ -233,7 +233,7 @@ TEXT = st.characters(exclude_categories=["Cs"])
 @settings(deadline=None, max_examples=50)
 @example("a", "?", ["?0", "\x85", ":0", "a: b", "- x", "#", "null", "1e3"], [0], 1.0, [None], {}, "pos")
 @given(
-    name=st.from_regex(r"[a-zA-Z0-9_][a-zA-Z0-9_.-]*(@[a-zA-Z0-9_.-]+)?", fullmatch=True),
+    name=st.from_regex(r"[a-zA-Z0-9_][a-zA-Z0-9_.-]*(@[a-zA-Z0-9_][a-zA-Z0-9_.-]*)?", fullmatch=True),
     question=st.text(TEXT),
     train=st.lists(st.text(TEXT, min_size=1), min_size=1, unique=True),
     seeds=st.lists(st.integers(0, 2**63 - 1), min_size=1, unique=True),
