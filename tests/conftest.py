@@ -199,7 +199,7 @@ def short():
 
 @pytest.fixture(scope="module")
 def language_folder(tmp_path_factory):
-    """What there is of a language for advice: text, labelled sentences, translations."""
+    """What there is of a language for advice: text, trees, entities."""
     from language_files import written_to
 
     return written_to(tmp_path_factory.mktemp("language"))
