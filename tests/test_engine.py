@@ -128,6 +128,16 @@ def test_a_damaged_input_is_computed_again(store: Store, outside: Path) -> None:
     assert runs(outside)["first"] == 2
 
 
+def test_a_damaged_input_is_computed_again_once_for_all_its_readers(store: Store, outside: Path) -> None:
+    first = Toy(name="first", outside=str(outside))
+    readers = [Toy(name=name, outside=str(outside), left=first) for name in ("one", "another")]
+    run_plan(Plan.of([first]), store, jobs=1)
+    flip_a_bit(store.result(first.key) / "value")
+    outcome = run_plan(Plan.of(readers), store, jobs=2)
+    assert not outcome.failed and {*outcome.computed} == {step.key for step in (first, *readers)}
+    assert runs(outside)["first"] == 2
+
+
 def test_exchanged_results_are_computed_again(store: Store, outside: Path) -> None:
     steps = [Toy(name=name, outside=str(outside)) for name in ("one", "another")]
     plan = Plan.of([Toy(name="last", outside=str(outside), left=steps[0], right=steps[1])])

@@ -92,7 +92,8 @@ class _Run:
         read: Collection[str] = (),
     ):
         self.plan, self.store, self.observe, self.dropping, self.read = plan, store, observe, dropping, read
-        self.damaged: set[str] = set()
+        self.damaged: set[tuple[str, str]] = set()
+        """What a reader has found damaged, and the reader: several can find it before it is computed again."""
         self.elsewhere: set[str] = set()
         self.computed: list[str] = []
         self.readers: Mapping[str, set[str]] = {}
@@ -241,10 +242,10 @@ class _Run:
 
     def repair(self, key: str, message: str, reader: str) -> None:
         """Compute an input again that its reader found damaged or gone, then let the reader try again."""
-        if key in self.damaged:  # once is an accident; twice is a bad disk
+        if (key, reader) in self.damaged:  # once is an accident; twice is a bad disk
             self.note(Failed(reader, message))
             return
-        self.damaged.add(key)
+        self.damaged.add((key, reader))
         self.store.quarantine(key)
         if not self.store.has(key):
             self.there.discard(key)
