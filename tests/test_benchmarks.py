@@ -166,6 +166,22 @@ def test_hub_rows_are_written_once_and_read(tmp_path):
     assert len(read_examples("rte", "glue:RTE", "test", offline)) == 2
 
 
+def test_damaged_questions_of_qqp_are_left_out(data, tmp_path):
+    """In GLUE's file a few are broken over two lines; of the hub's rows two have no second question."""
+    header = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n"
+    broken = "1\t1\t2\twhy?\thow \nlong?\t0\n" + "2\t3\t4\twhy?\t\t1\n"
+    data("glue/QQP/dev.tsv", f"{header}{broken}3\t5\t6\ta?\tb?\t1\n")
+    sound = [SentencePair("a?", "b?", "1")]
+    assert read_examples("qqp", "glue:QQP", "test", LOCAL) == sound
+
+    def rows(dataset, configuration):
+        both = [{"question1": "a?", "question2": text, "label": 1} for text in ("b?", "", " ")]
+        return {key: both for key in ("train", "validation")}
+
+    hub = (partial(hub_files, cache=tmp_path, load=rows),)
+    assert read_examples("qqp", "glue:QQP", "test", hub) == sound
+
+
 def test_hidden_labels_and_faults_of_the_network_are_input_errors(tmp_path):
     def hidden(dataset, configuration):
         return {key: [{"sentence1": "a", "sentence2": "b", "label": -1}] for key in ("train", "validation")}

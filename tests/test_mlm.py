@@ -5,6 +5,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers import Tokenizer
+from tokenizers.models import WordPiece
+from transformers import PreTrainedTokenizerFast
 
 from babelscope.core.errors import InputError
 from babelscope.encoders.pieces import Batch, Pieces
@@ -98,6 +101,17 @@ def test_masking_hides_ordinary_pieces_and_changes_nothing_else(tokenizer, seque
         assert torch.equal(batch.ids[~hidden], masked.batch.ids[~hidden])
     ordinary = [[piece for piece in sequence if piece > 4] for sequence in sequences]
     assert len(fixed.hidden) == sum(max(1, round(rate * len(known))) for known in ordinary)
+
+
+def test_a_vocabulary_may_have_gaps():
+    vocabulary = {piece: number for number, piece in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "dog"])}
+    special = {f"{name.lower()}_token": f"[{name}]" for name in ("PAD", "UNK", "CLS", "SEP", "MASK")}
+    pipeline = Tokenizer(WordPiece(vocabulary | {"[MASK]": 20, "barks": 30}, unk_token=special["unk_token"]))
+    masking = Masking(PreTrainedTokenizerFast(tokenizer_object=pipeline, **special), 0.9)
+    batch = Pieces.of([[4, 5, 30]] * 200, padding_id=0).batch(np.arange(200))
+    masked = drawn(masking, batch)
+    assert set(masked.answers.tolist()) == {4, 5, 30}
+    assert set(masked.batch.ids.flatten().tolist()) <= {0, 1, 2, 3, 4, 5, 20, 30}
 
 
 def test_head_is_computed_on_hidden_pieces_only(encoder):

@@ -172,6 +172,16 @@ def test_digests_follow_the_weights_below():
     assert not set(layer_digests(model, 3)) & set(after)
 
 
+def test_digests_follow_the_threads_which_change_last_digits():
+    model, threads = family_model("bert", layers=LAYERS).base_model, torch.get_num_threads()
+    before = layer_digests(model, 3)
+    torch.set_num_threads(threads + 1)
+    try:
+        assert not set(layer_digests(model, 3)) & set(before)
+    finally:
+        torch.set_num_threads(threads)
+
+
 @pytest.mark.parametrize("text", ["freeze:-1", "freeze:0", "gradual:groups=3,every=3", "freeze:2,frozen_dropout=true"])
 def test_nothing_is_kept_of_what_changes(text, tokenizer, tagged, tmp_path, computed):
     kept = trained(tokenizer, tagged, tmp_path / "kept", text, StateMemo())

@@ -31,6 +31,12 @@ def test_what_real_text_has_is_read(tmp_path: Path, letter: str):
     assert read_conllu(treebank(tmp_path, f"ye{letter}s"))[0].forms == [f"ye{letter}s"]
 
 
+def test_a_treebank_without_its_text_is_refused(tmp_path: Path):
+    with pytest.raises(DataError, match=r"x\.conllu: every word is _: the treebank is published without its text"):
+        read_conllu(treebank(tmp_path, "_"))
+    assert read_conllu(treebank(tmp_path, "_"), count=1)[0].forms == ["_"]
+
+
 def test_a_second_id_of_a_sentence_is_refused_with_its_line(tmp_path: Path):
     with pytest.raises(DataError, match=r"x\.conllu:2: a second sent_id of the sentence, 'c' after 'a'; is the empty"):
         read_conllu(treebank(tmp_path, comment="# sent_id = c\n"))

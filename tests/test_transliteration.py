@@ -67,6 +67,7 @@ ALPHABETS = {
         # The Kurdish alphabet of Hawar (1932), without the short i, which Sorani does not write.
         ("sorani", "ئازادی ڕۆژ یەک دوو چوار", "azadî roj yek dû çwar"),
         ("sorani", "هەولێر خوێندن گەورە شەو", "hewlêr xwêndn gewre şew"),
+        ("sorani", "ئومێد و ئینگلیزی و ئوستاد وەک ئێمە", "umêd û înglîzî û ustad wek ême"),
         # Code of Muller et al. (2021), and the package transliterate that it calls.
         ("uyghur-published", "ئۇيغۇر تىلى، ياخشىمۇ؟ ۲۰", "uyğur tili, yaxşimu? 20"),
         ("cyrillic-published", "Щука хэлэн юм хүн ёһо йылме шӱдӧ еҥ", "Schuka helen jum hүn eһo jylme shӱdӧ eҥ"),

@@ -16,7 +16,7 @@ from babelscope.surgery import apply
 from babelscope.surgery.operations.transplant import Transplant
 from babelscope.surgery.parts import chosen
 from babelscope.world import World
-from families import DECODERS, FAMILIES, family_model
+from families import DECODERS, FAMILIES, byte_level_tokenizer, family_model
 from word_rows import rows_of
 
 
@@ -68,6 +68,15 @@ def test_transplant_by_overlap_keeps_shared_pieces(bert, narrow):
     for piece, number in made.tokenizer.get_vocab().items():
         old = bert.model.get_output_embeddings().bias[bert.tokenizer.get_vocab()[piece]] if piece in own else 0
         assert bias[number] == old
+
+
+def test_transplant_by_overlap_from_the_same_vocabulary_changes_nothing(sentences):
+    """Signs are two tokens each in a byte-level vocabulary, with a space before them and without."""
+    tokenizer = byte_level_tokenizer([*sentences, "end ."] * 20, 300)
+    assert {".", "Ġ."} <= tokenizer.get_vocab().keys()
+    encoder = Encoder(family_model("gpt2", layers=1, vocabulary=len(tokenizer)), tokenizer, "gpt2")
+    made = transplanted(encoder, encoder, 3, rows="overlap")
+    assert torch.equal(made.model.get_input_embeddings().weight, encoder.model.get_input_embeddings().weight)
 
 
 def test_a_bridge_of_least_squares_is_the_nearest_map(bert, narrow):

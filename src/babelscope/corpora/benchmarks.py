@@ -52,7 +52,8 @@ GLUE = {
     "SST-2": Benchmark(("sst2",), Layout("sentence", None, "label", _ZERO_ONE), "sst2", ("sentence",)),
     "MRPC": Benchmark(("mrpc",), Layout("#1 String", "#2 String", "Quality", _ZERO_ONE), "mrpc", _PAIR),
     "QQP": Benchmark(
-        ("qqp",), Layout("question1", "question2", "is_duplicate", _ZERO_ONE), "qqp", ("question1", "question2")
+        ("qqp",), Layout("question1", "question2", "is_duplicate", _ZERO_ONE, skips_damaged=True), "qqp",
+        ("question1", "question2"),
     ),
     "STS-B": Benchmark(
         ("stsb",), _STS, "stsb", _PAIR, (("train", "sts-train.csv"), ("dev", "sts-dev.csv"), ("test", "sts-test.csv"))
@@ -277,8 +278,10 @@ def _plain_or_gzip(path: Path) -> Path | None:
 
 
 def _write_splits(folder: Path, benchmark: Benchmark, rows: Mapping[str, Any]) -> None:
+    """All rows but those without a text, of which QQP has two."""
     for split, hub_split in benchmark.hub_splits:
-        write_pairs(folder / f"{split}.tsv", [_from_row(row, benchmark) for row in rows[hub_split]])
+        whole = (row for row in rows[hub_split] if all(row[column].strip() for column in benchmark.hub_columns))
+        write_pairs(folder / f"{split}.tsv", [_from_row(row, benchmark) for row in whole])
 
 
 def _from_row(row: Mapping[str, Any], benchmark: Benchmark) -> SentencePair:

@@ -25,6 +25,9 @@ COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "de
 Annotation = Literal["trees", "tags", "any"]
 """What words must have: heads, relations and universal parts of speech; these parts of speech; or nothing."""
 KNOWN_TAGS = frozenset(UPOS)
+_WITHOUT_TEXT = (
+    "every word is _: the treebank is published without its text; put the words in, as its README says, or give another"
+)
 _REPEATED_SPACE = "  "  # `conllu` would take it for the end of a column
 _SPACE = re.compile(r"\s").search
 _PLAIN_NUMBER = re.compile("[1-9][0-9]{0,8}").fullmatch
@@ -63,6 +66,8 @@ def read_conllu(path: Path | str, count: int | None = None, annotation: Annotati
         sentences = list(islice(_sentences(path, annotation), count))
     if not sentences:
         raise DataError(path, None, "holds no sentence; expected CoNLL-U, ten tab-separated columns a word")
+    if len(sentences) > 1 and all(word.form == "_" for sentence in sentences for word in sentence.words):
+        raise DataError(path, None, _WITHOUT_TEXT)
     return sentences
 
 

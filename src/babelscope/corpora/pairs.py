@@ -41,6 +41,8 @@ class Layout:
     """Of files with all languages: the code of a line's language."""
     cells: int | None = None
     """Of files without header: how many cells a line has; None: as many as needed, or more."""
+    skips_damaged: bool = False
+    """Whether lines of another width or without a text are left out, where the published file is known to have some."""
 
     @property
     def columns(self) -> dict[str, Column]:
@@ -66,6 +68,8 @@ def read_pairs(path: Path, layout: Layout, language: str | None = None) -> list[
     examples, languages = [], set()
     for line in lines:
         cells = line.text.split("\t")
+        if layout.skips_damaged and (len(cells) != width or not all(cells[places[part]].strip() for part in places)):
+            continue
         _check_width(path, line, len(cells), width, layout)
         if layout.language is not None:
             languages.add(cells[places["language"]])

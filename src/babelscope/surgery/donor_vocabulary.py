@@ -96,19 +96,28 @@ def _bridged(own: Tensor, given: Tensor, matches: tuple[Tensor, Tensor], bridge:
 
 
 def _matches(own: PreTrainedTokenizerBase, donor: PreTrainedTokenizerBase) -> tuple[Tensor, Tensor]:
-    """The ids, in each of the two, of the tokens that both have."""
+    """The ids, in each of the two, of the tokens that both have.
+
+    Punctuation is one token with a space before it and another without in byte-level and SentencePiece vocabularies:
+    one of the donor's is the encoder's that is written alike, else the encoder's first.
+    """
     mine, theirs = _ids_by_meaning(own), _ids_by_meaning(donor)
-    shared = [meaning for meaning in theirs if meaning in mine]
-    return torch.tensor([mine[key] for key in shared]).long(), torch.tensor([theirs[key] for key in shared]).long()
+    shared = [
+        (mine[meaning].get(token, next(iter(mine[meaning].values()))), number)
+        for meaning in theirs if meaning in mine for token, number in theirs[meaning].items()
+    ]  # fmt: skip
+    return torch.tensor([own for own, _ in shared]).long(), torch.tensor([given for _, given in shared]).long()
 
 
-def _ids_by_meaning(tokenizer: PreTrainedTokenizerBase) -> dict[tuple[str, str], int]:
-    """Ids of ordinary tokens by their spelling, of special ones by what they are for."""
-    special = set(tokenizer.all_special_ids)
-    ids = {("", token): number for number, token in enumerate(spelled_pieces(tokenizer)) if number not in special}
-    ids.pop(("", ""), None)
+def _ids_by_meaning(tokenizer: PreTrainedTokenizerBase) -> dict[tuple[str, str], dict[str, int]]:
+    """Ids by the token as the vocabulary has it, of ordinary tokens by their spelling, of special ones by their use."""
+    special, tokens = set(tokenizer.all_special_ids), {n: token for token, n in tokenizer.get_vocab().items()}
+    ids: dict[tuple[str, str], dict[str, int]] = {}
+    for number, spelled in enumerate(spelled_pieces(tokenizer)):
+        if spelled and number not in special:
+            ids.setdefault(("", spelled), {})[tokens[number]] = number
     roles = ((role, getattr(tokenizer, f"{role}_token_id")) for role in ROLES)
-    return ids | {(role, "special"): number for role, number in roles if number is not None}
+    return ids | {(role, "special"): {"": number} for role, number in roles if number is not None}
 
 
 def _kind(encoder: Encoder, name: str) -> str:

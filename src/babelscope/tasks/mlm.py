@@ -19,6 +19,7 @@ from babelscope.core.intervals import exponential
 from babelscope.core.seeds import derive_seed
 from babelscope.core.tasks import MASKING_RATE
 from babelscope.encoders.anatomy import anatomy_of
+from babelscope.encoders.ids import ids_of, last_id
 from babelscope.encoders.on_device import KeptBatches
 from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_length, encode_sentences
 from babelscope.tasks.texts import encode_texts
@@ -56,9 +57,9 @@ class Masking:
         if not 0 < rate < 1:
             raise InputError(f"masking rate {rate}: give a share of pieces between 0 and 1, such as 0.15")
         self.rate, self.mask_id, self.foreign = rate, tokenizer.mask_token_id, foreign
-        numbers = torch.arange(len(tokenizer))
-        self.pieces = numbers if foreign is None else numbers[~foreign[: len(numbers)]]
-        self.ordinary = torch.ones(len(tokenizer), dtype=torch.bool)
+        numbers = torch.from_numpy(ids_of(tokenizer).all)
+        self.pieces = numbers if foreign is None else numbers[~foreign[numbers]]
+        self.ordinary = torch.ones(last_id(tokenizer) + 1, dtype=torch.bool)
         self.ordinary[tokenizer.all_special_ids] = False
 
     def draw(self, batch: Batch, generator: torch.Generator) -> MaskedBatch:

@@ -74,11 +74,12 @@ def recalling(
 def layer_digests(backbone: PreTrainedModel, depth: int) -> list[str]:
     """[depth + 1]: what decides the states after the embeddings (0) and after each of the first layers (1 ...).
 
-    It is the configuration, the kind of device, and all weights below.
+    It is the configuration, the kind of device, the number of threads, and all weights below.
     """
     layers = layers_of(backbone)
     inside = {parameter for layer in layers for parameter in layer.parameters()}
-    below = hashlib.sha256(f"{backbone.config.to_json_string()}{backbone.device.type}".encode())
+    machine = f"{backbone.device.type}{torch.get_num_threads()}"
+    below = hashlib.sha256(f"{backbone.config.to_json_string()}{machine}".encode())
     for name, parameter in backbone.named_parameters():
         if parameter not in inside and not name.startswith("pooler."):
             _add(below, parameter)
