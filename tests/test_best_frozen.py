@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from babelscope.core.inference import best_of, effect
+from babelscope.core.inference import Known, best_of, effect
 from babelscope.report.model import Report
 from babelscope.report.sections.freezing import sweep_findings
 from babelscope.report.sections.freezing.best import over_least
@@ -62,7 +62,7 @@ def test_of_no_difference_the_best_seldom_shows() -> None:
         scores = draw.normal(0.6, 0.01, (6, 6))
         tables = [scores[:, n, None] - scores[:, 0, None] for n in range(1, 6)]
         best = max(range(5), key=lambda n: abs(tables[n].mean()))
-        found += best_of(tables, draws=2000)[best] < 0.05
+        found += best_of([Known(table) for table in tables], draws=2000)[best] < 0.05
         alone += effect(tables[best]).p < 0.05
     assert found <= 150 * 0.09 < alone
 
@@ -97,7 +97,7 @@ def test_a_language_counts_once_however_many_data_sets_it_has() -> None:
     for found, expected in zip(
         over_least(several.foreign, [-1, 0, 1]), over_least(once.foreign, [-1, 0, 1]), strict=True
     ):
-        assert found == pytest.approx(expected)
+        assert found.table == pytest.approx(expected.table)
 
 
 def test_an_unfinished_sweep_is_compared_at_the_seeds_that_all_numbers_have() -> None:
@@ -105,5 +105,5 @@ def test_an_unfinished_sweep_is_compared_at_the_seeds_that_all_numbers_have() ->
     rows = [row for row in swept({0: 0.005, 1: 0.02, 2: 0.01}, 5).rows if (row.schedule, row.seed) != ("freeze:2", 4)]
     (sentence,) = sweep_findings(declared(rows))
     (sweep,) = sweeps(declared(rows))
-    assert [len(table) for table in over_least(sweep.foreign, sweep.numbers)] == [4, 4, 4]
+    assert [len(each.table) for each in over_least(sweep.foreign, sweep.numbers)] == [4, 4, 4]
     assert "being the best of 3" in sentence

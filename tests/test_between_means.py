@@ -44,7 +44,7 @@ def test_the_table_is_that_of_loops_over_seeds_languages_tasks_and_pairs(values)
         assert table is None and mean is None
         return
     assert table is not None and mean is not None
-    assert np.squeeze(table) == pytest.approx(np.squeeze(expected))
+    assert np.squeeze(table.table) == pytest.approx(np.squeeze(expected))
     assert mean.mean == pytest.approx(np.mean(expected))
     if len(expected) < 3:
         assert mean.interval.low is mean.p is None

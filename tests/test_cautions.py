@@ -51,11 +51,13 @@ def test_a_long_training_that_was_done_needs_no_warning():
     assert warned(rows) == []
 
 
-@pytest.mark.parametrize(("sentences", "told"), [(1, 0), (15, 1), (29, 1), (30, 0)])
-def test_few_test_sentences_are_told(sentences, told):
-    """With one column nothing is known of sentences."""
+@pytest.mark.parametrize(
+    ("sentences", "kept", "told"), [(1, None, 0), (1, 1, 1), (15, None, 1), (29, 29, 1), (30, 30, 0), (30, 8, 1)]
+)
+def test_few_test_sentences_are_told(sentences, kept, told):
+    """With one column nothing is known of sentences, unless it is kept that there is one."""
     score = Report("t", "q", scored({"de": 0.6})).scores[0]
-    score = replace(score, samples=Samples((0, 1, 2), np.full((3, sentences), 0.6)))
+    score = replace(score, samples=Samples((0, 1, 2), np.full((3, sentences), 0.6), kept))
     found = cautions(Report("t", "q", []), [score])
     assert len(found) == told and all("tested on as few as" in each and "(de)" in each for each in found)
     many = replace(score, samples=Samples((0, 1, 2), np.full((3, 99), 0.6)))

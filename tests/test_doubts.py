@@ -45,6 +45,19 @@ def test_words_that_all_have_one_label_are_told(tmp_path, encoder_folder, split,
     assert len(said) == 1 + (split == "train")  # of which other labels are tested
 
 
+def test_test_sets_that_select_the_best_step_are_told(encoder_folder):
+    found = {}
+    for selected in ("dev", "test"):
+        tasks = {"pos": transfer(train=["world:qaa"], evaluate=["world:qaa", "world:qab"], selected_on=selected)}
+        declared = declaration(encoder_folder, surgeries=[None], retrieval=None, seeds=[0], tasks=tasks)
+        found[selected] = doubts(compile_study(Study.model_validate(declared)).steps.values())
+    assert found["dev"] == []
+    assert found["test"] == [
+        "world:qaa and world:qab: the best step is selected on the test set itself, so that its scores are better than "
+        "on new ones"
+    ]
+
+
 def test_labels_that_look_alike_are_told(tmp_path, encoder_folder):
     """Of words; what looks otherwise is another label: m2 and m², a Persian word with a joiner and without."""
 

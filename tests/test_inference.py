@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from babelscope.core.inference import (
+    Known,
     best_of,
     by_language,
     contributions,
@@ -157,7 +158,7 @@ def test_translations_of_the_same_sentences_are_not_taken_for_more_sentences():
 def test_tables_of_other_seeds_or_sentences_are_not_the_best_of_each_other():
     generator = np.random.default_rng(10)
     with pytest.raises(ValueError, match="tables of one shape"):
-        best_of([generator.standard_normal((5, 1)), generator.standard_normal((4, 1))])
+        best_of([Known(generator.standard_normal((seeds, 1))) for seeds in (5, 4)])
 
 
 def test_equivalence_is_two_one_sided_t_tests():
@@ -190,7 +191,27 @@ def test_the_best_of_like_candidates_counts_once_and_of_unlike_ones_as_often():
     generator = np.random.default_rng(8)
     table = generator.standard_normal((6, 200)) + 0.1
     alone = effect(table).p
-    assert best_of([table] * 6)[0] == pytest.approx(alone, abs=0.02)
-    others = [generator.standard_normal((6, 200)) + 0.1 - 0.1 for _ in range(5)]
-    assert best_of([table, *others])[0] > 2 * alone
-    assert best_of([table[:2]]) == [None]
+    assert best_of([Known(table)] * 6)[0] == pytest.approx(alone, abs=0.02)
+    others = [Known(generator.standard_normal((6, 200)) + 0.1 - 0.1) for _ in range(5)]
+    found = best_of([Known(table), *others])
+    assert found[0] > 2 * alone
+    assert best_of([Known(table[:2])]) == [None]
+    assert best_of([Known(table), Known(np.zeros((6, 200))), *others]) == [found[0], None, *found[1:]]
+
+
+def test_a_short_test_set_beside_a_long_one_does_not_count_as_long():
+    """Of no difference, the mean over two languages, one of them of four sentences: false in 12% as if of 500."""
+    generator, tables = np.random.default_rng(12), []
+    for _ in range(400):
+        sets = [np.tile(generator.standard_normal(count), (5, 1)) for count in (4, 500)]
+        tables.append(by_language(sets).mean(axis=2) + generator.normal(0, 0.01, (5, 1)))
+    assert np.mean([effect(table).p < 0.05 for table in tables]) > 0.08
+    assert np.mean([effect(table, sentences=4).p < 0.05 for table in tables]) <= 0.06
+    (place, _), spread = generator.standard_normal((2, 5, 30)), crossed_variance
+    assert spread(place, sentences=30) == spread(place) and spread(place, sentences=8).freedom < spread(place).freedom
+
+
+def test_the_best_of_several_is_held_against_as_few_languages_as_are_known():
+    """Languages that a task lacks fill up with its mean."""
+    table = np.random.default_rng(13).standard_normal((5, 1, 9)) + 0.8
+    assert best_of([Known(table, drawn=3)])[0] > 2 * best_of([Known(table)])[0]

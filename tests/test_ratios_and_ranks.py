@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from scipy.stats import bootstrap, spearmanr, t
 
-from babelscope.core.intervals import ratio_interval, spearman_interval
+from babelscope.core.intervals import ratio_interval, spearman_interval, spearman_p_value
 
 
 def test_the_ends_of_a_ratios_interval_are_those_of_a_paired_test():
@@ -43,5 +45,29 @@ def test_the_rank_correlation_and_its_bootstrap_against_one_resample_at_a_time(t
 
 def test_what_does_not_vary_has_no_rank_correlation():
     for x, y in (([1, 1, 1], [1, 2, 3]), ([1, 2], [1, 2, 3]), ([1], [2])):
-        with pytest.raises(ValueError, match="a rank correlation needs"):
-            spearman_interval(x, y)
+        for of in (spearman_interval, spearman_p_value):
+            with pytest.raises(ValueError, match="a rank correlation needs"):
+                of(x, y)
+
+
+@pytest.mark.parametrize("count", [6, 9, 10, 19])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_perfect_rank_correlation_has_no_interval(count, sign):
+    """Its resamples are as perfect; they may differ by rounding."""
+    found = spearman_interval(range(count), [sign * number for number in range(count)])
+    assert found.mean == pytest.approx(sign) and found.low is found.high is None
+
+
+@pytest.mark.parametrize("y", [[1, 2, 3, 4, 5, 6], [2, 1, 4, 3, 6, 5], [3, 3, 1, 5, 5, 2], [6, 5, 4, 3, 2, 1]])
+def test_the_p_value_of_a_rank_correlation_counts_all_orders(y):
+    x = [1.0, 2.0, 2.5, 4.0, 5.0, 7.0]
+    every = [spearmanr(x, order).statistic for order in permutations(y)]
+    found = spearmanr(x, y).statistic
+    higher, lower = (np.mean([side * each >= side * found - 1e-12 for each in every]) for side in (1, -1))
+    assert spearman_p_value(x, y) == pytest.approx(min(1.0, 2 * min(higher, lower)))
+
+
+def test_of_many_pairs_orders_are_drawn():
+    x = np.arange(12.0)
+    y = x + np.random.default_rng(3).normal(0, 4, 12)
+    assert spearman_p_value(x, y) == pytest.approx(spearmanr(x, y).pvalue, rel=0.15)

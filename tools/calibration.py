@@ -21,6 +21,7 @@ from simulated_race import raced
 from babelscope.core.inference import (
     FEWEST_SEEDS,
     Effect,
+    Known,
     benjamini_hochberg,
     best_of,
     by_language,
@@ -99,7 +100,8 @@ def families(replicates: int) -> Iterator[str]:
             reference, *others = answers(generator, Setting(seeds, 500), [0.0] * 21)
             tables = [other - reference for other in others]
             false += min(holm(_p_values(map(effect, tables))).values()) < 0.05
-            best += min(1.0 if p is None else p for p in best_of(tables[:6], draws=4000)) < 0.05
+            six = best_of([Known(table) for table in tables[:6]], draws=4000)
+            best += min(1.0 if p is None else p for p in six) < 0.05
         yield _line(seeds, share(false, replicates), share(best, replicates))
 
 

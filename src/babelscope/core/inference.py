@@ -30,6 +30,16 @@ FEW = 5
 """A spread over fewer seeds or languages than these is often far too small by chance."""
 
 
+class Known(NamedTuple):
+    """A table, and from how many languages and sentences its spread is known, where these are fewer than it has."""
+
+    table: Table
+    drawn: int | None = None
+    """Of three axes: how many languages. Those that a task lacks fill up with the mean of the others."""
+    sentences: int | None = None
+    """Those of the shortest of several test sets, which fills up with its mean."""
+
+
 class Variance(NamedTuple):
     """Of a mean over a table."""
 
@@ -72,7 +82,7 @@ def gains(first: ArrayLike, second: ArrayLike) -> Table:
     return ours - theirs
 
 
-def crossed_variance(table: Table, drawn: int | None = None) -> Variance:
+def crossed_variance(table: Table, drawn: int | None = None, sentences: int | None = None) -> Variance:
     """Of the mean of a table whose axes are all crossed and drawn by chance; those of length one are left out.
 
     With one axis it is that of Student's t. Raises ValueError for a table of one number.
@@ -80,9 +90,10 @@ def crossed_variance(table: Table, drawn: int | None = None) -> Variance:
     Args:
         table: two axes or three, of which the third is of languages.
         drawn: how many languages the spread over them is known from, where these are fewer than the table has.
+        sentences: likewise.
     """
-    lengths = [*table.shape[:2], *(min(length, drawn or length) for length in table.shape[2:])]
-    lengths = [length for length, full in zip(lengths, table.shape, strict=True) if full > 1]
+    fewer = (None, sentences, drawn)[: table.ndim]
+    lengths = [min(full, known or full) for full, known in zip(table.shape, fewer, strict=True) if full > 1]
     table = table.squeeze()
     if table.size < 2:
         raise ValueError("the spread of one number is not known: needs two seeds or sentences, or more")
@@ -155,25 +166,27 @@ class Effect(NamedTuple):
         return Interval(self.mean, self.low, self.high, None, self.seeds)
 
 
-def effect(table: Table, *, fewest_seeds: int = FEWEST_SEEDS, drawn: int | None = None) -> Effect:
-    """The mean of a table of differences with its interval and p-value; `drawn` as of `crossed_variance`.
+def effect(
+    table: Table, drawn: int | None = None, sentences: int | None = None, *, fewest_seeds: int = FEWEST_SEEDS
+) -> Effect:
+    """The mean of a table of differences with its interval and p-value; arguments as of `crossed_variance`.
 
     One seed, or two, have neither: they say too little of how models differ from seed to seed. The same goes for two
     languages.
     """
-    seeds, sentences, *rest = table.shape
+    seeds, columns, *rest = table.shape
     languages = math.prod(min(length, drawn or length) for length in rest)
     mean, size = float(table.mean()), float(np.abs(table).max())
-    unknown = Effect(mean, None, None, None, None, 0.0, seeds, sentences, languages)
+    unknown = Effect(mean, None, None, None, None, 0.0, seeds, columns, languages)
     if seeds < fewest_seeds or (rest and languages < FEWEST_LANGUAGES) or table.size < 2:
         return unknown
-    variance = crossed_variance(table, drawn)
+    variance = crossed_variance(table, drawn, sentences)
     error = math.sqrt(variance.of_mean)
     if error <= ROUNDING * max(1.0, size):  # scores are about 1, and differ by rounding
         return unknown
     reach = t_reach(error, variance.freedom)
     p = t_p_value(mean, error, variance.freedom)
-    return Effect(mean, mean - reach, mean + reach, p, error, variance.freedom, seeds, sentences, languages)
+    return Effect(mean, mean - reach, mean + reach, p, error, variance.freedom, seeds, columns, languages)
 
 
 def by_language(tables: Sequence[Table]) -> Table:
@@ -232,20 +245,26 @@ def benjamini_hochberg(p_values: Mapping[str, float]) -> dict[str, float]:
     return dict(zip(p_values, false_discovery_control(list(p_values.values())).tolist(), strict=True))
 
 
-def best_of(tables: Sequence[Table], *, draws: int = 20_000) -> list[float | None]:
+def best_of(tables: Sequence[Known], *, draws: int = 20_000) -> list[float | None]:
     """p-values of several differences of which the best was picked: the chance of so large a t in any of them.
 
     The differences share sentences, seeds and perhaps what they are held against, so their t are correlated; the
-    largest of correlated t is drawn (the max-t distribution, Westfall and Young 1993). None: cannot be said.
+    largest of correlated t is drawn (the max-t distribution, Westfall and Young 1993). None: cannot be said of this
+    one, which is none of those that the others are held against.
 
     Raises:
         ValueError: the tables are not of the same seeds, sentences and languages.
     """
-    if len({table.shape for table in tables}) > 1:
-        raise ValueError(f"needs tables of one shape, not {', '.join(str(table.shape) for table in tables)}")
-    effects = [effect(table) for table in tables]
-    if not all(each.known for each in effects):
-        return [None] * len(effects)
+    if len({each.table.shape for each in tables}) > 1:
+        raise ValueError(f"needs tables of one shape, not {', '.join(str(each.table.shape) for each in tables)}")
+    effects = [effect(*each) for each in tables]
+    known = [place for place, each in enumerate(effects) if each.known]
+    p_values = iter(_largest_of([effects[k] for k in known], [tables[k] for k in known], draws) if known else ())
+    return [next(p_values) if each.known else None for each in effects]
+
+
+def _largest_of(effects: Sequence[Effect], tables: Sequence[Known], draws: int) -> list[float]:
+    """The same, of effects that are all known."""
     freedom = min(each.freedom for each in effects)
     generator = np.random.default_rng(0)
     values, vectors = np.linalg.eigh(_correlations(tables))
@@ -257,14 +276,14 @@ def best_of(tables: Sequence[Table], *, draws: int = 20_000) -> list[float | Non
     return [(count + 1) / (draws + 1) for count in reached]
 
 
-def _correlations(tables: Sequence[Table]) -> NDArray[np.float64]:
+def _correlations(known: Sequence[Known]) -> NDArray[np.float64]:
     """[tables, tables]: of the means, as of sums and differences of tables."""
-    count = len(tables)
-    variances = [crossed_variance(table).of_mean for table in tables]
+    count, tables, fewer = len(known), [each.table for each in known], known[0][1:]
+    variances = [crossed_variance(*each).of_mean for each in known]
     correlations = np.eye(count)
     for i in range(count):
         for j in range(i):
             scaled = tables[i] / math.sqrt(variances[i]), tables[j] / math.sqrt(variances[j])
-            total, rest = (crossed_variance(scaled[0] + sign * scaled[1]).of_mean for sign in (1, -1))
+            total, rest = (crossed_variance(scaled[0] + sign * scaled[1], *fewer).of_mean for sign in (1, -1))
             correlations[i, j] = correlations[j, i] = np.clip((total - rest) / 4, -1, 1)
     return correlations

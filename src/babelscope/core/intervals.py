@@ -154,10 +154,29 @@ def spearman_interval(a: Sequence[float], b: Sequence[float], *, resamples: int 
 
     Raises ValueError for unequal numbers of values, fewer than two pairs, or a side whose values are all the same.
     """
+    return paired_interval(spearman, *_ranked(a, b), resamples=resamples)
+
+
+def spearman_p_value(a: Sequence[float], b: Sequence[float], *, resamples: int = 50_000) -> float:
+    """The two-sided p-value of no rank correlation, by exchanging the values of one side.
+
+    All orders are tried of eight pairs or fewer, else so many at random. Raises ValueError as `spearman_interval` does.
+    """
+    x, y = _ranked(a, b)
+    from scipy.stats import permutation_test
+
+    tested = permutation_test(
+        (x,), lambda x, axis=-1: spearman(x, np.broadcast_to(y, x.shape)), permutation_type="pairings",
+        vectorized=True, n_resamples=resamples, batch=1000, random_state=np.random.default_rng(0),
+    )  # fmt: skip
+    return float(tested.pvalue)
+
+
+def _ranked(a: Sequence[float], b: Sequence[float]) -> tuple[NDArray[Any], NDArray[Any]]:
     x, y = (np.asarray(side, dtype=np.float64) for side in (a, b))
     if len(x) != len(y) or len(x) < 2 or not np.ptp(x) or not np.ptp(y):
         raise ValueError(f"a rank correlation needs values that differ, as many on both sides: {a} and {b}")
-    return paired_interval(spearman, x, y, resamples=resamples)
+    return x, y
 
 
 def bca_interval(correct: ArrayLike, total: ArrayLike, *, resamples: int = 2000, seed: int = 0) -> Interval:
@@ -209,7 +228,7 @@ def paired_interval(
             batch=BATCH, confidence_level=CONFIDENCE, method="BCa", random_state=np.random.default_rng(0),
         )  # fmt: skip
     low, high = (float(bound) for bound in resampled.confidence_interval)
-    if not (math.isfinite(low) and math.isfinite(high)):
+    if not high - low > ROUNDING * max(1.0, abs(value)):  # resamples of a perfect correlation differ by rounding
         return Interval(value, None, None, None, len(a))
     return Interval(value, low, high, float(resampled.standard_error), len(a))
 

@@ -9,7 +9,7 @@ from statistics import stdev
 import numpy as np
 from numpy.typing import ArrayLike
 
-from babelscope.core.inference import FEWEST_LANGUAGES, Table, by_language, contributions, weight_among
+from babelscope.core.inference import FEWEST_LANGUAGES, Known, Table, by_language, contributions, weight_among
 
 Counts = Mapping[str, Sequence[Sequence[float]]]
 """Measure -> [2, sentences]: what is summed over sentences above and below the line of its ratio."""
@@ -33,18 +33,31 @@ class Samples:
     """None where it depends on no seed; then it has one row."""
     table: Table
     """[seeds, sentences], each row's mean the score; one column where nothing is known of sentences."""
+    sentences: int | None = None
+    """From how many the spread is known, fewer than the table has in a mean over test sets; None: as many as it has."""
+
+    @property
+    def known_sentences(self) -> int:
+        """From how many the spread is known; 0 where nothing is known of sentences."""
+        columns = self.table.shape[1]
+        return self.sentences or (columns if columns > 1 else 0)
+
+    @property
+    def known(self) -> Known:
+        """The table, and from how many sentences its spread is known."""
+        return Known(self.table, sentences=self.sentences)
 
     @classmethod
     def of(cls, by_seed: Mapping[int | None, float], counts: Mapping[int | None, ArrayLike]) -> Samples:
         """From scores by seed (None: it depends on none), and [2, sentences] counts of the same seeds."""
         seeds = sorted(by_seed, key=lambda seed: -1 if seed is None else seed)
-        values = np.array([[by_seed[seed]] for seed in seeds], dtype=np.float64)
+        values, sentences = np.array([[by_seed[seed]] for seed in seeds], dtype=np.float64), None
         kept = [np.asarray(counts[seed], dtype=np.float64) for seed in seeds if seed in counts]
         if len(kept) == len(seeds) and len({each.shape for each in kept}) == 1:
             above, below = np.stack(kept, axis=1)
             if below.sum(axis=1).all():
-                values = contributions(above, below)
-        return cls(tuple(seed for seed in seeds if seed is not None), values)
+                values, sentences = contributions(above, below), above.shape[1]
+        return cls(tuple(seed for seed in seeds if seed is not None), values, sentences)
 
     @property
     def by_seed(self) -> dict[int, float]:
@@ -64,11 +77,11 @@ class Samples:
     def at(self, seeds: Sequence[int]) -> Samples:
         """Of these seeds alone, in their order; what depends on no seed is the same at all."""
         rows = [self.seeds.index(seed) for seed in seeds] if self.seeds else [0] * max(1, len(seeds))
-        return Samples(tuple(seeds), self.table[rows])
+        return Samples(tuple(seeds), self.table[rows], self.sentences)
 
     def times(self, factor: float) -> Samples:
         """Every number times a factor, such as -1 where less is better."""
-        return Samples(self.seeds, self.table * factor)
+        return Samples(self.seeds, self.table * factor, self.sentences)
 
     def __sub__(self, other: Samples) -> Samples | None:
         """Paired by seed and by sentence; None without a seed that both have.
@@ -81,7 +94,7 @@ class Samples:
         first, second = (side.at(shared).table for side in (self, other))
         if first.shape != second.shape:
             first, second = (side.mean(axis=1, keepdims=True) for side in (first, second))
-        return Samples(shared, first - second)
+        return Samples(shared, first - second, fewest_sentences([self, other]))
 
     def product(self, other: Samples) -> Samples:
         """Times a ratio on the same sentences that depends on no seed, such as the tokens a character of a text.
@@ -92,7 +105,7 @@ class Samples:
         ours, theirs = (table.mean(axis=1, keepdims=True) for table in (first, second))
         if first.shape[1] != second.shape[1]:
             second = theirs
-        return Samples(self.seeds, first * theirs + ours * (second - theirs))
+        return Samples(self.seeds, first * theirs + ours * (second - theirs), self.sentences)
 
     def beyond(self, other: Samples) -> Samples | None:
         """The difference to a score on other sentences, paired by seed alone."""
@@ -106,6 +119,11 @@ def shared_seeds(samples: Iterable[Samples]) -> tuple[int, ...] | None:
     return tuple(sorted(set.intersection(*seeded))) or None if seeded else ()
 
 
+def fewest_sentences(samples: Iterable[Samples]) -> int | None:
+    """From how many the spread of their mean is known: those of the shortest test set of which anything is known."""
+    return min((count for each in samples if (count := each.known_sentences) > 1), default=None)
+
+
 def joined(samples: Sequence[Samples]) -> Table | None:
     """[seeds, sentences, places]: several places at the seeds that all have; None without such a seed."""
     shared = shared_seeds(samples)
@@ -117,7 +135,9 @@ def mean_of(samples: Sequence[Samples]) -> Samples | None:
     if len(samples) == 1:
         return samples[0]
     table = joined(samples)
-    return None if table is None else Samples(shared_seeds(samples) or (), table.mean(axis=2))
+    if table is None:
+        return None
+    return Samples(shared_seeds(samples) or (), table.mean(axis=2), fewest_sentences(samples))
 
 
 def mean_over(groups: Sequence[Mapping[str, Samples]]) -> dict[str, Samples]:
@@ -137,7 +157,8 @@ def mean_over(groups: Sequence[Mapping[str, Samples]]) -> dict[str, Samples]:
         for language in every:
             own = group[language].at(mean.seeds) if language in group else mean
             whole, part = np.moveaxis(by_language([mean.table, own.table]), 2, 0)
-            added[language].append(Samples(mean.seeds, whole + (part - whole) * weight))
+            fewest = fewest_sentences([mean, own])
+            added[language].append(Samples(mean.seeds, whole + (part - whole) * weight, fewest))
     means = {language: mean_of(each) for language, each in added.items()}
     return {language: mean for language, mean in means.items() if mean} if all(means.values()) else {}
 

@@ -1,5 +1,5 @@
-"""What of a study's data casts doubt on its scores: sentences that are trained on and tested, labels that are all the
-same or never trained on, sentences that come again, and what encoders have learned before."""
+"""What of a study's data casts doubt on its scores: sentences that are trained or selected on and tested, labels that
+are all the same or never trained on, sentences that come again, and what encoders have learned before."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from babelscope.corpora.doubtful import earlier_ones, labels_that_look_alike, on
 from babelscope.corpora.parallel import FilePairs, NamedPairs
 from babelscope.corpora.parallel_sentences import ParallelTranslations
 from babelscope.encoders.folder import TunedOn, tuned_on
-from babelscope.face.leaks import leaks
+from babelscope.face.leaks import BETTER, leaks
 from babelscope.measures.similarity import SentenceSimilarity
 from babelscope.steps import Evaluate, Load, Tune
 from babelscope.steps.duration import examples_of
@@ -31,9 +31,17 @@ from babelscope.tasks.kinds import kind_of
 def doubts(steps: Iterable[Step]) -> list[str]:
     """A line each, of what is at hand: nothing is fetched for it."""
     steps = list(steps)
-    kinds = leaks, _same_in_letters, _other_sizes, _of_labels, _repeated, _learned_by, _tuned_before
+    kinds = leaks, _selected_on_tests, _same_in_letters, _other_sizes, _of_labels, _repeated, _learned_by, _tuned_before
     with nothing_fetched():
         return [*dict.fromkeys(chain.from_iterable(kind(steps) for kind in kinds))]
+
+
+def _selected_on_tests(steps: list[Step]) -> Iterator[str]:
+    """Test sets whose own scores select the best step (`selected_on: test`)."""
+    scores = (step for step in steps if isinstance(step, Evaluate))
+    names = dict.fromkeys(step.data.name for step in scores if step.data in step.model.dev)
+    if names:
+        yield f"{listed([*names])}: the best step is selected on the test set itself, so that {BETTER}"
 
 
 def _same_in_letters(steps: list[Step]) -> Iterator[str]:

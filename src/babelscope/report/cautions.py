@@ -64,8 +64,8 @@ def _few_seeds(seeded: Sequence[Score]) -> Iterator[str]:
 
 
 def _few_sentences(scores: Sequence[Score]) -> Iterator[str]:
-    sizes = [(score.place, score.samples.table.shape[1]) for score in scores]
-    few = [(size, place) for place, size in sizes if 1 < size < FEWEST_SENTENCES]
+    sizes = [(score.samples.known_sentences, score.place) for score in scores]
+    few = [(size, place) for size, place in sizes if 0 < size < FEWEST_SENTENCES]
     if few:
         places = listed(list(dict.fromkeys(place for _, place in few)))
         yield (

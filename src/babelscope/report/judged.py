@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 
-from babelscope.core.inference import FEWEST_LANGUAGES, FEWEST_SEEDS, Effect, Table, effect, equivalence, holm
+from babelscope.core.inference import FEWEST_LANGUAGES, FEWEST_SEEDS, Effect, Known, effect, equivalence, holm
 from babelscope.core.samples import Samples, joined, mean_of
 from babelscope.study.verdicts import TOO_FEW
 
@@ -32,7 +32,7 @@ class Verdict(StrEnum):
         return {Verdict.SHOWS: 1, Verdict.REVERSED: -1, Verdict.UNSEEN: 0}.get(self)
 
 
-def table_over_places(by_language: Mapping[str, Sequence[Samples]], drawn: int | None = None) -> Table | None:
+def table_over_places(by_language: Mapping[str, Sequence[Samples]], drawn: int | None = None) -> Known | None:
     """[seeds, sentences, languages], or without the last axis; from the places of each language.
 
     Three languages or more stand for others, so they are drawn by chance as seeds and sentences are; one or two are
@@ -43,9 +43,10 @@ def table_over_places(by_language: Mapping[str, Sequence[Samples]], drawn: int |
     if len(languages) < len(by_language):
         return None
     if min(len(languages), drawn or len(languages)) >= FEWEST_LANGUAGES:
-        return joined(languages)
+        table = joined(languages)
+        return None if table is None else Known(table, drawn)
     both = mean_of(languages)
-    return both.table if both else None
+    return both.known if both else None
 
 
 def over_places(by_language: Mapping[str, Sequence[Samples]], drawn: int | None = None) -> Effect | None:
@@ -53,8 +54,8 @@ def over_places(by_language: Mapping[str, Sequence[Samples]], drawn: int | None 
 
     `drawn` is from how many languages their spread is known, where these are fewer (`drawn_of`).
     """
-    table = table_over_places(by_language, drawn)
-    return None if table is None else effect(table, drawn=drawn)
+    known = table_over_places(by_language, drawn)
+    return None if known is None else effect(*known)
 
 
 def judged(
@@ -86,7 +87,7 @@ def verdict(difference: Effect | None, p: float | None, equal: bool = False) -> 
 
 def said(difference: float, p: float) -> Verdict:
     """Whether a difference of that adjusted p-value shows, and on which side."""
-    if p >= LEVEL:
+    if not p < LEVEL:
         return Verdict.UNSEEN
     return Verdict.SHOWS if difference > 0 else Verdict.REVERSED
 

@@ -275,5 +275,5 @@ def _samples(report: Report, by_seed: Mapping[int | None, Row]) -> Samples:
 
 def _interval(samples: Samples, row: Row) -> Interval:
     """The mean over seeds and its interval, cut where no score can be; the standard deviation is that of seeds."""
-    known = replace(effect(samples.table).interval, sd=samples.sd)
+    known = replace(effect(*samples.known).interval, sd=samples.sd)
     return within_bounds(MEASURES[row.measure].taken_back(known), row.unit)

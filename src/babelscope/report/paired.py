@@ -46,7 +46,7 @@ def level(report: Report, score: Score, per: str = "") -> Interval:
         return score.interval
     losses = _per_character(report, score)
     measure = MEASURES[score.measure]
-    return measure.taken_back(effect(losses.times(score.sign).table).interval) if losses else UNKNOWN
+    return measure.taken_back(effect(*losses.times(score.sign).known).interval) if losses else UNKNOWN
 
 
 def _of_other_tokens(report: Report, pairs: Sequence[Pair]) -> bool:

@@ -44,7 +44,7 @@ class Compared(NamedTuple):
     @property
     def effects(self) -> dict[str, Effect]:
         """That of each language alone."""
-        return {language: effect(mean.table) for language, mean in self._means.items()}
+        return {language: effect(*mean.known) for language, mean in self._means.items()}
 
     @property
     def in_each(self) -> dict[str, float]:

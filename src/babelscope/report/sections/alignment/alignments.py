@@ -13,7 +13,7 @@ from functools import cached_property
 from statistics import fmean
 from typing import NamedTuple
 
-from babelscope.core.intervals import Interval, spearman_interval
+from babelscope.core.intervals import Interval, spearman_interval, spearman_p_value
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples, mean_of
 from babelscope.corpora.datasets import WORLD_PREFIX
@@ -216,6 +216,8 @@ class Correlation(NamedTuple):
     interval: Interval
     """Of Spearman's correlation of the similarity with minus the X-Gap, positive where the more alike languages have
     the smaller gap; by resampling languages, of each the mean over seeds and letters."""
+    p: float | None = None
+    """Of the mean over layers: of no correlation, by exchanging languages."""
 
 
 def correlations(report: Report) -> list[Correlation]:
@@ -227,12 +229,17 @@ def correlations(report: Report) -> list[Correlation]:
     for alignment in alignments(report):
         gap_of = {language: fmean(values) for language, values in by_stage[alignment.stage].items()}
         for layer in [*alignment.layers, None]:
-            if (interval := _correlation(alignment, layer, gap_of)) is not None:
-                related.append(Correlation(alignment.stage, alignment.source, alignment.measure, layer, interval))
+            if sides := _sides(alignment, layer, gap_of):
+                of = alignment.stage, alignment.source, alignment.measure
+                p = spearman_p_value(*sides) if layer is None else None
+                related.append(Correlation(*of, layer, spearman_interval(*sides), p))
     return related
 
 
-def _correlation(alignment: Alignment, layer: int | None, gap_of: Mapping[Written, float]) -> Interval | None:
+def _sides(
+    alignment: Alignment, layer: int | None, gap_of: Mapping[Written, float]
+) -> tuple[list[float], list[float]] | None:
+    """Of each language how alike it is and minus its gap; None of too few, or where all are the same."""
     wanted = alignment.layers if layer is None else [layer]
     whole = [
         code
@@ -244,7 +251,7 @@ def _correlation(alignment: Alignment, layer: int | None, gap_of: Mapping[Writte
     closer = [-fmean(gap_of[as_written(code)] for code in codes) for codes in languages]
     if len(languages) < FEWEST or len(set(alike)) == 1 or len(set(closer)) == 1:
         return None
-    return spearman_interval(alike, closer)
+    return alike, closer
 
 
 def source_titles(related: Iterable[Correlation]) -> dict[tuple[Stage, str], str]:

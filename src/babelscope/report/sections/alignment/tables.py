@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from statistics import fmean
 
-from babelscope.core.inference import effect
-from babelscope.core.intervals import Interval, student_t_interval
+from babelscope.core.inference import effect, holm
+from babelscope.core.intervals import student_t_interval
 from babelscope.core.row import Row
 from babelscope.core.words import listed
+from babelscope.report.judged import among, said
 from babelscope.report.model import Report
 from babelscope.report.score import title_of
 from babelscope.report.sections.alignment.alignments import (
@@ -24,12 +25,17 @@ from babelscope.report.sections.alignment.alignments import (
     stage_titles,
 )
 from babelscope.report.tables import Cell, Table, bounds_cell, number_cell
-from babelscope.report.words import bounded, minus
+from babelscope.report.words import bounded, chance_of, minus
 
 SIGN = (
     "X-Gap is the score in the language of the training minus that in the target: the larger, the worse a task carries "
     "over. The correlation is of the similarity with minus the X-Gap, so that it has the sign of the published ones: "
     "positive where the more alike languages have the smaller gap."
+)
+EXCHANGED = (
+    "Verdicts at 5%, corrected for the number of these correlations (Holm); p, before that, is of exchanging languages "
+    "as if they were not related, so that it is smaller than it should be. Those of single layers are picked, and have "
+    "no interval."
 )
 RELATED = (
     "95%: BCa bootstrap over target languages, of each the mean over seeds; the languages are few and related, so that "
@@ -62,8 +68,13 @@ def aligned_findings(report: Report, related: Sequence[Correlation]) -> list[str
         if each.measure in first:
             by_stage[each.stage, titles[each.stage, each.source], each.measure].append(each)
     published = published_correlations(report)
-    said = [_correlation_in_words(*key, group, published) for key, group in by_stage.items()]
-    return [*sentences, *said, SIGN] if said else sentences
+    p_values = {str(k): p for k, group in enumerate(by_stage.values()) if (p := _over_layers(group).p) is not None}
+    adjusted = holm(p_values)
+    related_in_words = [
+        _correlation_in_words(*key, group, published, _said(_over_layers(group), adjusted.get(str(k)), len(p_values)))
+        for k, (key, group) in enumerate(by_stage.items())
+    ]
+    return [*sentences, *related_in_words, SIGN, EXCHANGED] if related_in_words else sentences
 
 
 def _peaks(report: Report, aligned: Sequence[Alignment]) -> Table:
@@ -96,7 +107,7 @@ def _gap_table(report: Report, aligned: Sequence[Alignment]) -> Table:
     lines = [
         [
             Cell(title_of(gap.stage.task)), Cell(_name(gap.stage)), Cell(gap.stage.training), Cell(gap.place),
-            *gap.shown.cells(effect(gap.samples.table).interval, ".2f"),
+            *gap.shown.cells(effect(*gap.samples.known).interval, ".2f"),
         ]
         for gap in shown
     ]  # fmt: skip
@@ -155,32 +166,35 @@ def _at_peak(alignment: Alignment) -> str:
     return minus(f"{value:.2f}; {last:.2f} in the last")
 
 
+def _over_layers(group: Sequence[Correlation]) -> Correlation:
+    """Of the mean over layers; the highest of a layer where that is not known."""
+    return max(group, key=lambda correlation: (correlation.layer is None, correlation.interval.mean))
+
+
 def _correlation_in_words(
-    stage: Stage, source: str, measure: str, group: Sequence[Correlation], published: Sequence[Row]
+    stage: Stage, source: str, measure: str, group: Sequence[Correlation], published: Sequence[Row], verdict: str
 ) -> str:
     layers = [correlation for correlation in group if correlation.layer is not None]
     least, most = (pick(layers, key=lambda correlation: correlation.interval.mean) for pick in (min, max))
-    over = next((correlation for correlation in group if correlation.layer is None), most)
+    over = _over_layers(group)
     beside = [f"{row.value:.2f}" for row in published if row.task == stage.task]
-    mean, lowest, highest = (bounded(each.interval, digits=2) for each in (over, least, most))
+    lowest, highest = (minus(f"{each.interval.mean:.2f} (layer {each.layer})") for each in (least, most))
     compared = f", compared with {source}" if source else ""
     text = (
         f"{title_of(stage.task)}, {_name(stage)}, trained on {stage.training}{compared}: Spearman’s correlation of "
-        f"{measure} with minus the X-Gap, over {over.interval.n} target languages, is {mean} for the mean over layers, "
-        f"and between {lowest} (layer {least.layer}) and {highest} (layer {most.layer}) in single ones; "
-        f"{_said(over.interval)}"
+        f"{measure} with minus the X-Gap, over {over.interval.n} target languages, is "
+        f"{bounded(over.interval, digits=2)} for the mean over layers, and between {lowest} and {highest} in single "
+        f"ones; {verdict}"
     )
     return f"{text} (published of mBERT: {', '.join(beside)})." if beside else f"{text}."
 
 
-def _said(interval: Interval) -> str:
-    if interval.low is None:
+def _said(over: Correlation, p: float | None, claims: int) -> str:
+    """The verdict by an adjusted p-value, among so many claims."""
+    if p is None or over.p is None:
         return "how sure that is cannot be said"
-    return {
-        1: "so the more alike two languages, the smaller the gap",
-        -1: "so the more alike two languages, the larger the gap",
-        0: "that the gap goes with how alike languages are on average over layers does not show",
-    }[interval.sign]
+    verdict = among(said(over.interval.mean, p), over.p, claims)
+    return f"that the more alike languages have the smaller gap {verdict} ({chance_of(over.p)})"
 
 
 def _name(stage: Stage) -> str:

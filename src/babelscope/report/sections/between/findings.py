@@ -99,12 +99,11 @@ def _rises(between: Between) -> Iterator[Finding]:
 def _fall(values: Sequence[Values]) -> Finding:
     """The largest from one point to the next, held against having been picked; its interval would not be."""
     tables = [table for pair in pairwise(values) if (table := table_over_pairs(subtracted(*pair))) is not None]
-    falls = [effect(table) for table in tables]
+    falls = [effect(*table) for table in tables]
     largest = max(falls, key=lambda fall: fall.mean)
     if 100 * largest.mean < 0.05:
         return ["it never falls by 0.05 points or more from one point to the next."]
-    known = [table for table, fall in zip(tables, falls, strict=True) if fall.known]
-    p = best_of(known)[[fall for fall in falls if fall.known].index(largest)] if largest.known else None
+    p = best_of(tables)[falls.index(largest)]
     return [
         f"its largest fall, of {len(falls)} from one point to the next, is ",
         Claim(largest._replace(p=p, low=None, high=None)),

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
-from babelscope.core.inference import Effect, Table
+from babelscope.core.inference import Effect, Known
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples, drawn_of, mean_of, mean_over
 from babelscope.report.judged import over_places, table_over_places
@@ -52,7 +52,7 @@ def over_pairs(values: Values) -> Effect | None:
     return over_places(*_places(values))
 
 
-def table_over_pairs(values: Values) -> Table | None:
+def table_over_pairs(values: Values) -> Known | None:
     """[seeds, 1, languages], or without the last axis: means over the pairs of each task, then over tasks."""
     return table_over_places(*_places(values))
 

@@ -74,7 +74,7 @@ def _gains(report: Report, scores: Sequence[Score], pairs: Sizes) -> list[Gain]:
         counts = pairs.get(score.encoder, {})
         if reference and (own := known_as(score.language, counts)):  # by which code the encoder reads it
             shown, (difference,) = differences(report, [(score, reference)])
-            found.append(Gain(score, reference, counts[own], effect(difference.table) if difference else None, shown))
+            found.append(Gain(score, reference, counts[own], effect(*difference.known) if difference else None, shown))
     return found
 
 

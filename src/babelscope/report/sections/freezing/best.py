@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
-from babelscope.core.inference import Effect, Table, best_of, effect, holm
+from babelscope.core.inference import Effect, Known, best_of, effect, holm
 from babelscope.core.intervals import Interval
 from babelscope.core.samples import Samples, shared_seeds
 from babelscope.core.scores import MEASURES
@@ -56,7 +56,7 @@ def _best(sweep: Sweep, whole: Whole) -> Best:
     if tables is None:
         return Best(sweep, whole, top, means, None, None)
     place = numbers[1:].index(top)
-    return Best(sweep, whole, top, means, effect(tables[place]), best_of(tables)[place])
+    return Best(sweep, whole, top, means, effect(*tables[place]), best_of(tables)[place])
 
 
 def _in_words(best: Best, p: float | None) -> str:
@@ -75,7 +75,7 @@ def _in_words(best: Best, p: float | None) -> str:
     )
 
 
-def over_least(whole: Whole, numbers: Sequence[int]) -> list[Table] | None:
+def over_least(whole: Whole, numbers: Sequence[int]) -> list[Known] | None:
     """For each number of frozen layers but the least, how much better it is, all at the same seeds and sentences.
 
     None without a seed of all.
@@ -84,12 +84,12 @@ def over_least(whole: Whole, numbers: Sequence[int]) -> list[Table] | None:
         return None
     tables = [_over_least(whole, number, numbers[0], seeds) for number in numbers[1:]]
     known = [table for table in tables if table is not None]
-    if len({table.shape for table in known}) > 1:  # some kept no sentences: what is known of all is their mean
-        known = [table.mean(axis=1, keepdims=True) for table in known]
+    if len({each.table.shape for each in known}) > 1:  # some kept no sentences: what is known of all is their mean
+        known = [each._replace(table=each.table.mean(axis=1, keepdims=True)) for each in known]
     return known if len(known) == len(tables) else None
 
 
-def _over_least(whole: Whole, number: int, least: int, seeds: Sequence[int]) -> Table | None:
+def _over_least(whole: Whole, number: int, least: int, seeds: Sequence[int]) -> Known | None:
     by_language: dict[str, list[Samples]] = defaultdict(list)
     for scores in whole.values():
         difference = scores[number].samples.at(seeds) - scores[least].samples.at(seeds)

@@ -25,7 +25,7 @@ def frozen_dropout(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
     """For every schedule that the study has with dropout in its frozen part and without."""
     pairs = paired(report)
     gains = [score.samples - other.samples for score, other in pairs]
-    effects = [effect(gain.table) if gain else None for gain in gains]
+    effects = [effect(*gain.known) if gain else None for gain in gains]
     verdicts = judged(effects, benjamini_hochberg)
     judgements = zip(pairs, effects, verdicts, strict=True)
     lines = [_line(report, *pair, better, verdict) for pair, better, verdict in judgements]

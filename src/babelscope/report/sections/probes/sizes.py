@@ -37,7 +37,7 @@ def with_sentences(report: Report, score: Score, size: TextSize | None) -> list[
     measure, loss, kept = MEASURES[score.measure], score.samples.times(score.sign), report.outcomes(size.key)
     units: tuple[Unit, Unit] = ("characters", "bytes")
     losses = [size.losses_per(unit, loss, kept) for unit in units]
-    return [score.interval, *(measure.taken_back(effect(each.table).interval) for each in losses)]
+    return [score.interval, *(measure.taken_back(effect(*each.known).interval) for each in losses)]
 
 
 def size_line(condition: str, text: str, perplexities: Sequence[Interval], size: TextSize | None) -> list[Cell]:

@@ -48,7 +48,7 @@ def differences(scores: Sequence[Score]) -> list[Difference]:
     Left out where the two share no seed: a difference of other seeds is not paired.
     """
     gains = [(pair, gain) for pair in _pairs(scores) if (gain := pair[0].samples - pair[1].samples)]
-    effects = [effect(gain.table) for _, gain in gains]
+    effects = [effect(*gain.known) for _, gain in gains]
     verdicts = judged(effects, benjamini_hochberg)
     return [Difference(*pair, found, said) for (pair, _), found, said in zip(gains, effects, verdicts, strict=True)]
 
