@@ -18,7 +18,7 @@ from babelscope.core.errors import DataError, InputError, did_you_mean
 from babelscope.core.examples import SentencePair
 from babelscope.core.tasks import BINARY, ENTAILED, NLI, TASKS
 from babelscope.corpora.cache import from_hub, publish, reason, user_cache
-from babelscope.corpora.lines import the_one
+from babelscope.corpora.lines import plain_or_gzip
 from babelscope.corpora.pairs import Layout, read_pairs, write_pairs, written_layout
 from babelscope.corpora.sources import SPLITS, Split, check_split, data_folders
 
@@ -113,7 +113,7 @@ def local_files(name: str) -> Found | None:
 def _files_in(folder: Path, name: str) -> Found | None:
     suite, part = _parts(name)
     wanted = _glue_files(part) if suite == "glue" else _xnli_files(part, folder)
-    files = {split: (path, layout) for split, file, layout in wanted if (path := _plain_or_gzip(folder / file))}
+    files = {split: (path, layout) for split, file, layout in wanted if (path := plain_or_gzip(folder / file))}
     possible = frozenset(split for split, _, _ in wanted)
     return Found(files, examples_language(name), str(folder), possible) if files else None
 
@@ -257,7 +257,7 @@ def _glue_files(part: str) -> list[tuple[Split, str, Layout]]:
 def _xnli_files(part: str, folder: Path) -> list[tuple[Split, str, Layout]]:
     """One file of a set; or of XNLI 1.0 and XNLI-MT 1.0, whose files for evaluation hold all languages."""
     single = f"xnli/xnli-{part}.tsv"
-    if _plain_or_gzip(folder / single):
+    if plain_or_gzip(folder / single):
         return [("train", single, _XNLI), ("test", single, _XNLI)]
     if part not in XNLI_LANGUAGES:
         return []
@@ -271,10 +271,6 @@ def _xnli_files(part: str, folder: Path) -> list[tuple[Split, str, Layout]]:
 def _xnli_benchmark(language: str) -> Benchmark:
     splits: tuple[tuple[Split, str], ...] = (("train", "train"), ("dev", "validation"), ("test", "test"))
     return Benchmark(("xnli",), _XNLI, language, _PREMISE, hub_splits=splits)
-
-
-def _plain_or_gzip(path: Path) -> Path | None:
-    return the_one([file for file in (path, path.with_name(f"{path.name}.gz")) if file.is_file()])
 
 
 def _write_splits(folder: Path, benchmark: Benchmark, rows: Mapping[str, Any]) -> None:

@@ -89,6 +89,11 @@ def the_one(files: Sequence[Path]) -> Path | None:
     return files[0] if files else None
 
 
+def plain_or_gzip(path: Path) -> Path | None:
+    """The file, or the one of that name with `.gz`; None where there is neither. Raises as `the_one` does."""
+    return the_one([file for file in (path, path.with_name(f"{path.name}.gz")) if file.is_file()])
+
+
 def content_digest(path: Path) -> str:
     """SHA-256 (hex) of a file's content after decompression: a file and its gzip have the same digest.
 

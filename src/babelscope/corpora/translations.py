@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from babelscope.core.errors import InputError
 from babelscope.corpora.cache import fetch, reason, user_cache
 from babelscope.corpora.codes import code_among
-from babelscope.corpora.lines import the_one
+from babelscope.corpora.lines import plain_or_gzip
 from babelscope.corpora.sources import GITHUB, data_folders
 
 
@@ -104,12 +104,8 @@ def _codes_in(folder: Path, collection: Collection) -> dict[str, tuple[Path, ...
     pattern = re.compile(re.escape(named.name).replace(re.escape("{code}"), r"([\w-]+)") + r"(\.gz)?")
     matches = (pattern.fullmatch(path.name) for path in (folder / named.parent).glob("*"))
     codes = {match[1] for match in matches if match} - {"eng"}
-    by_code = {code: [_local_file(folder, part.format(code=code)) for part in collection.local] for code in codes}
+    by_code = {code: [plain_or_gzip(folder / part.format(code=code)) for part in collection.local] for code in codes}
     return {code: tuple(path for path in paths if path) for code, paths in by_code.items() if all(paths)}
-
-
-def _local_file(folder: Path, name: str) -> Path | None:
-    return the_one([path for path in (folder / name, folder / f"{name}.gz") if path.is_file()])
 
 
 class _PublicText(NamedTuple):
