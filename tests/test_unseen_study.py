@@ -13,6 +13,7 @@ from babelscope.steps import Adapt, Pretrain, Recurrent, Tune
 from babelscope.studies import find_study
 from babelscope.studies.published_numbers import published_rows
 from babelscope.study.compile import compile_study
+from babelscope.study.declare import EVERYTHING
 from babelscope.study.encoders import BringingIn, Pretraining
 from babelscope.study.verdicts import (
     ADAPTED,
@@ -121,9 +122,7 @@ def test_every_published_language_is_there_or_left_out_with_its_reason(paper):
 
 def test_a_task_without_data_of_a_language_is_left_out_with_its_reason(paper):
     in_tasks = {
-        task: {
-            name.split(" in ")[1].split(">")[0] for name in paper.tasks if name.startswith(f"{task} with 1000000 in ")
-        }
+        task: {name.split(" in ")[1].split(">")[0] for name in paper.tasks if name.startswith(f"{task} with all in ")}
         for task in ("pos", "parsing", "ner")
     }
     assert in_tasks["pos"] == in_tasks["parsing"] == set(SLIDES) - {"nrz", "xmf", "mhr", "sd", "ckb"}
@@ -135,16 +134,20 @@ def test_a_task_without_data_of_a_language_is_left_out_with_its_reason(paper):
 def test_no_more_labelled_sentences_are_asked_for_than_there_are(paper):
     """Else 40 sentences of Swiss German would stand as 1,000."""
     shots = {
-        code: [
-            int(name.split(" ")[2]) for name in paper.tasks if name.startswith("pos with") and name.endswith(f" {code}")
-        ]
+        code: [name.split(" ")[2] for name in paper.tasks if name.startswith("pos with") and name.endswith(f" {code}")]
         for code in ("gsw", "olo", "bm", "wo")
     }
-    everything = 10**6
-    assert shots == {
-        "gsw": [0, everything], "olo": [0, everything], "bm": [0, 100, everything], "wo": [0, 100, 1000, everything],
-    }  # fmt: skip
+    some = ["0", "100", "1000", "all"]
+    assert shots == {"gsw": ["0", "all"], "olo": ["0", "all"], "bm": ["0", "100", "all"], "wo": some}
     assert "ner with 100 in ug" in paper.tasks and "ner with 1000 in ug" not in paper.tasks
+
+
+def test_where_all_labelled_sentences_are_read_the_dev_split_selects(paper):
+    """Of 100 or 1,000 it would take too many."""
+    selects = {name.split(" ")[2]: task.shots is None for name, task in paper.tasks.items() if name.endswith(" in wo")}
+    assert selects == {"0": True, "100": False, "1000": False, "all": True}
+    everything = paper.tasks["parsing with all in wo"]
+    assert everything.train == everything.evaluate == ("UD_Wolof-WTB",) and everything.sizes == EVERYTHING
 
 
 def test_published_texts_are_as_long_as_published(paper):

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from babelscope.core.tasks import TaskName
+from babelscope.corpora.sources import ALL
 from babelscope.corpora.transliteration import PERMUTE
 from babelscope.corpora.world_text import WorldText
 from babelscope.measures.comparison import Comparison, Scored
@@ -117,7 +118,10 @@ def tasks_of(cells: list[Cell], setting: Setting) -> Iterator[tuple[str, Transfe
 
 
 def _tasks_of_a_cell(task: TaskName, cell: Cell, zero: Transfer, setting: Setting) -> Iterator[tuple[str, Transfer]]:
-    """Its own encoders without its labelled sentences, and all encoders with some of them."""
+    """Its own encoders without its labelled sentences, and all encoders with some of them, or all.
+
+    Of some all are trained on, to the last step; where all are given, the dev split selects.
+    """
     made = tuple(_names(cell, setting, 0).values())[1:]
     own = {"evaluate": (_data(cell, task),), "encoders": made, "baselines": ()}
     if made:
@@ -125,7 +129,7 @@ def _tasks_of_a_cell(task: TaskName, cell: Cell, zero: Transfer, setting: Settin
     for shots, tuning in setting.tunings.items():
         if cell.language.trains(task, shots):
             yield _named(task, shots, cell), Transfer(
-                task=task, train=own["evaluate"], shots=shots, evaluate=own["evaluate"], sizes=setting.sizes,
+                task=task, train=own["evaluate"], shots=None if shots == ALL else shots, evaluate=own["evaluate"], sizes=setting.sizes,
                 tuning=tuning, encoders=tuple(_names(cell, setting, shots).values()), baselines=("bilstm",),
                 recurrent=setting.bilstm[shots], **setting.said_of(task),
             )  # fmt: skip
@@ -183,7 +187,8 @@ def _scored(task: TaskName, shots: int, cell: Cell, setting: Setting, recipe: st
 
 
 def _named(task: TaskName, shots: int, cell: Cell | None = None) -> str:
-    return " ".join(filter(None, [task, f"with {shots}", cell and f"in {cell.name}"]))
+    many = "all" if shots == ALL else shots
+    return " ".join(filter(None, [task, f"with {many}", cell and f"in {cell.name}"]))
 
 
 def _zero(task: TaskName, cell: Cell, setting: Setting) -> str:

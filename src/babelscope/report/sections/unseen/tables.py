@@ -61,7 +61,9 @@ def _verdict_table(report: Report, compared: Gains, task: str) -> Table:
         "learning to model the language’s text; Hard: not even then; undecided where a gain does not show. "
         f"{_CHANCE}"
     )
-    headers += ["Published (mBERT)"] if published else []
+    if published:
+        headers.append("Published (mBERT)")
+        note += " Published: after tuning on all labelled sentences of the language."
     return Table(f"Easy, Intermediate or Hard: {title_of(task)}", headers, lines, note)
 
 
