@@ -252,7 +252,7 @@ def test_a_verdict_a_page_and_a_model_that_pipelines_load(request_, language_fol
     header = yaml.safe_load(text.split("---")[1])
     assert (header["language"], header["pipeline_tag"]) == ("qah", "token-classification")
     (told,) = header["model-index"][0]["results"]
-    accuracy = re.search(r"Accuracy on its test sentences: ([0-9.]+)%", text)[1]
+    accuracy = re.search(r"Accuracy on the test sentences of `[^`]+`: ([0-9.]+)%", text)[1]
     assert told["metrics"][0]["value"] == pytest.approx(float(accuracy) / 100, abs=6e-4)
     assert told["dataset"]["split"] == "test"
     assert ("of no use" in text) == ("of no use" in written)

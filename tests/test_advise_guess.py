@@ -52,7 +52,7 @@ def test_nothing_is_guessed_of_encoders_that_cannot_read_the_text():
 @pytest.mark.parametrize(
     ("cores", "curve", "told"),
     [
-        (2, True, "about 3 minutes here, and at most 8 more for the curves"),
+        (2, True, "about 3 minutes here, and about 8 more for the curves"),
         (1, False, "about 6 minutes here"),
     ],
 )

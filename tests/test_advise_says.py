@@ -261,15 +261,28 @@ def test_test_sentences_that_are_trained_on_too_are_told(tmp_path, known):
         (("dev", "train"), "that select are also trained on, so that the best is selected on what is trained on"),
         (("test", "dev"), "that test are also among those that select"),
         (("test", "text"), "that test are also in the text, so that what is adapted to it has read them"),
+        (
+            ("test", "pairs"),
+            "that test are also in the translated sentences, so that what the language is brought into",
+        ),
     ],
 )
 def test_sentences_that_are_read_for_two_purposes_are_told(tmp_path, seen, told):
     whole = World().treebank("qaa", "train", 180)
-    parts = {"train": whole[:40], "dev": whole[40:60], "test": whole[60:80], "text": whole[80:]}
+    parts = {
+        "train": whole[:40],
+        "dev": whole[40:60],
+        "test": whole[60:80],
+        "text": whole[80:130],
+        "pairs": whole[130:],
+    }
     parts[seen[0]] = [*parts[seen[1]][:10], *parts[seen[0]][:10]]
     (tmp_path / "own").mkdir()
     for split in ("train", "dev", "test"):
         write_conllu(tmp_path / "own" / f"nl_own-ud-{split}.conllu", parts[split])
     (tmp_path / "text").write_text("".join(f"{' '.join(one.forms)}\n" for one in parts["text"]))
-    (said,) = labelled_notes(asked_of(tmp_path / "text", labelled=str(tmp_path / "own")))
+    pairs = [f"source {number}\t{' '.join(one.forms)}\n" for number, one in enumerate(parts["pairs"])]
+    (tmp_path / "pairs.tsv").write_text("".join(pairs))
+    given = {"labelled": str(tmp_path / "own"), "parallel": (str(tmp_path / "pairs.tsv"),)}
+    (said,) = labelled_notes(asked_of(tmp_path / "text", **given))
     assert said.startswith("10 of 20 labelled sentences") and told in said

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from babelscope.core.inference import best_of
 from babelscope.core.row import Row
-from babelscope.report.sections.between.findings import between_findings
+from babelscope.report.sections.between.findings import _fall, between_findings
 from babelscope.report.sections.between.gains import seed_means
 from babelscope.report.sections.between.line_tables import rise_table
 from babelscope.report.sections.between.lines import Between
@@ -158,6 +159,21 @@ def test_the_largest_fall_is_held_against_having_been_picked():
     assert f"its largest fall, of 4 from one point to the next, is {100 * plain.mean:.1f} points" in text
     p = float(text.split("its largest fall")[1].split("p = ")[1][:5])
     assert plain.p < 0.05 and 1.2 * plain.p < p < 4 * plain.p
+
+
+def test_a_fall_between_points_that_lack_a_seed_is_told():
+    """Of an unfinished study: what has too few seeds is not among those that the largest was picked from."""
+    points = [
+        {
+            Run("pos", ("qaa",), code, seed): level + 0.001 * seed * (place + 1) * (1 + len(code))
+            for code in ("qab", "qac", "qad")
+            for seed in seeds
+        }
+        for place, (level, seeds) in enumerate([(0.95, (0, 1, 2)), (0.93, (0, 1, 2)), (0.92, (0, 1))])
+    ]
+    first, claim, end = _fall(points)
+    assert first == "its largest fall, of 2 from one point to the next, is " and end == "."
+    assert claim.more.p == pytest.approx(best_of([table_over_pairs(subtracted(*points[:2]))])[0])
 
 
 def chained(gains: list[float], losses: list[float]) -> list[Row]:

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from babelscope.core.errors import InputError
-from babelscope.corpora.parallel import joined
+from babelscope.corpora.parallel import WorldPairs, joined
+from babelscope.encoders.aligned_text import AlignedLanguage
 from babelscope.encoders.bring_in import bring_in, own_pieces, random_rows
 from babelscope.encoders.load import load_encoder
 from babelscope.encoders.own_vocabulary import own_vocabulary, renumbered
@@ -49,6 +50,36 @@ def test_models_tuned_before_are_shared_and_rows_name_what_was_brought_in(ran):
     assert len([step for step in steps if isinstance(step, Tune)]) == 3  # as it is, `before` and `distilled`
     scored = {row.encoder for step in steps if isinstance(step, Evaluate) for row in store.rows(step.key)}
     assert scored == {"encoders0/tiny", "later", "before", "known", "distilled"}
+
+
+def test_translations_are_aligned_by_the_sources_own_vocabulary(ran):
+    """Of an encoder that reads the source by one: its rows then are of pieces that it learnt, and of no fragments."""
+    store, steps = ran
+    step = next(step for step in steps if isinstance(step, Evaluate) and step.brought_in)
+    encoder, results = step.brought_in, FinishedSteps(store)
+    first = encoder.encoder.build(results).model.config.vocab_size
+    text = WorldPairs(languages=("qab", "qad"), sentences=40)
+    aligned = Align(encoder=encoder, language="qad", parallel=(text,), pieces=90)
+    assert not run_plan(Plan.of([aligned]), store, jobs=1).failed
+    pieces = [piece for sentence in aligned.read(results).text.sources for piece in sentence]
+    assert sum(piece >= first for piece in pieces) > len(pieces) / 2
+
+
+def test_links_between_full_stops_are_no_errors(ran):
+    """Nothing is known of them; in the first edition each of them was one."""
+    store, steps = ran
+    made_of = next(step for step in steps if isinstance(step, Align)).encoder
+    text, encoder = WorldPairs(languages=("qaa", "qab"), sentences=40), made_of.build(FinishedSteps(store))
+    pairs, known = text.read(), text.alignments()
+    stops = [tuple(len(side.split()) - 1 for side in pair) for pair in pairs]
+    right = [[*links.sure, stop] for links, stop in zip(known, stops, strict=True)]
+    language = AlignedLanguage.learned(encoder, pairs, 90, links=right)
+    rates = []
+    for edition in (1, 2):
+        aligned = Align(encoder=made_of, language="qab", parallel=(text,), edition=edition)
+        rows = {row.measure: row.value for row in aligned._quality(encoder, language, pairs, known)}
+        rates.append(rows["alignment error rate"])
+    assert rates[0] > 0.02 and rates[1] == 0
 
 
 def test_lines_between_seeds_meet_a_model_once(encoder_folder):

@@ -247,6 +247,16 @@ def test_where_no_scheduler_is_a_run_says_how_to_start_one(
         run_plan(Plan.of([Toy(name="step", outside=str(outside))]), store, crew=DaskCrew(store, engine))
 
 
+@pytest.mark.parametrize("content", ["no JSON", "[]", '{"address": 3}'])
+def test_a_file_that_no_scheduler_wrote_is_refused(
+    tmp_path: Path, content: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "CONNECTING", 0.5)  # within which one may still be written
+    (tmp_path / "scheduler.json").write_text(content)
+    with pytest.raises(InputError, match=r"no scheduler there \((not JSON|the file is not what a scheduler writes)"):
+        cluster._connect(f"dask:{tmp_path}/scheduler.json")
+
+
 def test_the_script_for_slurm_runs_as_it_stands(tmp_path: Path, outside: Path, store: Store) -> None:
     """Its time is up while a long step runs; every task saves where it is, queues again, and goes on."""
     commands = tmp_path / "commands"

@@ -48,7 +48,7 @@ def test_what_is_not_there_is_refused(machine):
     check_device("mps")
     with pytest.raises(InputError, match="device cuda: torch sees none here; give cpu, or auto for what there is"):
         check_device("cuda")
-    with pytest.raises(ValidationError):
+    with pytest.raises(ValidationError, match="should be auto, cpu, cuda or mps"):
         Tuning(device="tpu")
 
 

@@ -68,5 +68,5 @@ def test_narabizi_has_its_own_name_and_code(tmp_path):
 
 
 def test_swiss_german_has_half_of_its_sentences_to_decide_on():
-    transfer = find_study("unseen-languages@paper", {"languages": ["gsw"]}).tasks["parsing with 1000000 in gsw"]
+    transfer = find_study("unseen-languages@paper", {"languages": ["gsw"]}).tasks["parsing with all in gsw"]
     assert transfer.train == transfer.evaluate == ("UD_Swiss_German-UZH:tenths-4-1-5",)

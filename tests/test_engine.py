@@ -18,7 +18,7 @@ from babelscope.core.row import Row
 from babelscope.engine import index, local
 from babelscope.engine.events import Blocked, Damaged, Event, Failed, Finished, Progressed
 from babelscope.engine.progress import progress_by_kind
-from babelscope.engine.run import run_plan
+from babelscope.engine.run import _Run, run_plan
 from babelscope.engine.slots import Gpu
 from babelscope.engine.store import Store
 from babelscope.steps import Load, Tune
@@ -136,6 +136,20 @@ def test_a_damaged_input_is_computed_again_once_for_all_its_readers(store: Store
     outcome = run_plan(Plan.of(readers), store, jobs=2)
     assert not outcome.failed and {*outcome.computed} == {step.key for step in (first, *readers)}
     assert runs(outside)["first"] == 2
+
+
+def test_several_readers_find_the_same_damage_before_it_is_mended(store: Store, outside: Path) -> None:
+    first = Toy(name="first", outside=str(outside))
+    readers = [Toy(name=name, outside=str(outside), left=first) for name in ("one", "another")]
+    run_plan(Plan.of([first]), store, jobs=1)
+    flip_a_bit(store.result(first.key) / "value")
+    run = _Run(Plan.of(readers), store, lambda event: None)
+    for reader in readers:
+        run.agenda.take()
+        run.repair(first.key, "damaged", reader.key)
+    assert not run.failed and run.agenda.readers(first.key) == {reader.key for reader in readers}
+    run.repair(first.key, "damaged again", readers[0].key)
+    assert run.failed == {readers[0].key: "damaged again"}
 
 
 def test_exchanged_results_are_computed_again(store: Store, outside: Path) -> None:

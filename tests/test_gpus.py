@@ -46,6 +46,13 @@ def test_small_steps_share_gpus_and_large_ones_have_one_each(store: Store, outsi
     assert given(store, steps(4, 4), ["GPU-7"]) == ["GPU-7", "GPU-7"]
 
 
+def test_a_gpu_that_is_not_there_is_refused_whether_or_not_a_step_needs_one(store: Store, outside: Path) -> None:
+    step = Toy(name="step", outside=str(outside))
+    with pytest.raises(InputError, match="--gpus none-such: there is no such CUDA device here"):
+        run_plan(Plan.of([step]), store, crew=local.LocalCrew(store, gpus=["none-such"]))
+    assert not store.has(step.key)
+
+
 def test_a_step_sees_its_own_gpu_alone(store: Store, outside: Path, two_gpus: None) -> None:
     steps = [OnGpu(name=f"step{n}", outside=str(outside)) for n in range(4)]
     outcome = run_plan(Plan.of([*steps, Toy(name="beside", outside=str(outside))]), store)

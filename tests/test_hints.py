@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+from importlib.metadata import EntryPoint
 
 import pytest
 
+from babelscope.core import plugins
 from babelscope.core.errors import BabelscopeError, EncoderError, InputError
 from babelscope.core.examples import Tagged, not_composed
 from babelscope.core.languages import code_of_name, is_language
@@ -29,7 +31,7 @@ from babelscope.measures.similarities.table import check_similarity
 from babelscope.studies import find_study
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
-from babelscope.surgery import Operation
+from babelscope.surgery import Operation, parse_operation
 from babelscope.world import World
 from command_line import babelscope, declaration, transfer, write_study
 
@@ -42,6 +44,8 @@ from command_line import babelscope, declaration, transfer, write_study
         (lambda: find_study("first-look", {"seed": 3}), "seeds"),
         (lambda: task_of("parsin"), "parsing"),
         (lambda: Operation.named("revers"), "reverse"),
+        (lambda: parse_operation("revers"), "reverse"),
+        (lambda: parse_operation("drop:lst=3"), "last"),
         (lambda: check_similarity("retreival"), "retrieval"),
         (lambda: locate("world-naturl"), "world-natural"),
         (lambda: locate("mbret"), "mbert"),
@@ -52,6 +56,13 @@ def test_the_nearest_name_is_said(ask, meant):
     import_plugins()
     with pytest.raises((BabelscopeError, ValueError), match=rf"\(did you mean {meant}\?\)"):
         ask()
+
+
+def test_a_plugin_that_cannot_be_imported_is_named(monkeypatch):
+    point = EntryPoint("mine", "no_such_package.at_all", "babelscope.plugins")
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [point])
+    with pytest.raises(InputError, match=r"plug-in mine \(no_such_package\.at_all\): ModuleNotFoundError: No module"):
+        plugins.import_plugins.__wrapped__()
 
 
 def test_a_name_like_no_other_has_no_nearest():
@@ -96,6 +107,12 @@ def test_several_data_folders_are_looked_through_in_order(tmp_path, monkeypatch)
     assert sorted(available_ntrex()) == ["de", "mt"]
     monkeypatch.setenv("BABELSCOPE_DATA", os.pathsep.join((str(first), str(tmp_path / "nowhere"))))
     with pytest.raises(InputError, match=r"nowhere', which is not a folder"):
+        data_folders()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("BABELSCOPE_DATA", "~/a")
+    assert data_folders() == (first,)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # the superuser may read all
+    with pytest.raises(InputError, match=r"'~/a', which you may not read"):
         data_folders()
 
 

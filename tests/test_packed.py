@@ -210,6 +210,12 @@ def test_files_of_other_formats_are_refused(tmp_path: Path, content: bytes) -> N
         write_unpacked(tmp_path / "file", tmp_path / "model")
 
 
+def test_an_input_that_cannot_be_read_is_no_fault_of_the_output(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"^{tmp_path}: cannot be read"):
+        write_unpacked(tmp_path, tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
 def test_other_weights_are_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="not what babelscope pack writes"):
         write_unpacked(folder / "model.safetensors", tmp_path / "model")

@@ -18,6 +18,17 @@ SEEDS = st.sets(st.integers(0, 6), min_size=1, max_size=6)
 values = st.dictionaries(st.integers(0, 7), st.floats(0, 1), min_size=1, max_size=8)
 
 
+def test_a_mean_over_test_sets_is_known_from_as_many_sentences_as_the_shortest_has():
+    draw = np.random.default_rng(2)
+    short, long, one = (samples_of(counted(draw, {0, 1, 2}, count)) for count in (4, 90, 1))
+    both = mean_of([short, long])
+    assert both is not None and both.known.sentences == 4 and both.at([0, 2]).times(-1).known.sentences == 4
+    assert (long - long).known.sentences == 90 and (both - both).known.sentences == 4
+    assert (both - long).known_sentences == 4 and (both - one).known_sentences == 0  # other shapes: by seed alone
+    assert mean_of([long, one]).known.sentences == 90
+    assert effect(*both.known).p > effect(both.table).p
+
+
 def counted(draw: np.random.Generator, seeds: set[int], sentences: int) -> dict[int | None, list[list[int]]]:
     """[2, sentences] by seed: of one to nine words a sentence some that are right."""
     words = draw.integers(1, 10, sentences)

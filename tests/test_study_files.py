@@ -31,7 +31,7 @@ def test_a_key_given_twice_is_refused_with_its_line(load):
         ("name: [x\n", 2, "not YAML"),
         ("name: x\n\ttask: pos\n", 2, "not YAML"),
         ("- a\n- b\n", None, "a study is a mapping of keys to values; this is list"),
-        ("", None, "a study is a mapping of keys to values; this is NoneType"),
+        ("", None, "a study is a mapping of keys to values; the file is empty"),
         ("name: *missing\n", 1, "not YAML"),
         ("name: !!python/object:os.system x\n", 1, "not YAML"),
         ("a: \x00\n", None, "not YAML"),

@@ -14,11 +14,9 @@ import argparse
 import re
 import time
 from collections.abc import Iterator, Sequence
-from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from babelscope.core.examples import Parallel
 from babelscope.corpora.alignment.align import align_words
 from babelscope.corpora.alignment.error_rate import alignment_quality
 from babelscope.corpora.alignment.links import Links, WordPair
@@ -46,7 +44,7 @@ def of_world(code: str, count: int) -> TestSet:
     parallel = World().parallel([SOURCE, code], count)
     pairs = [(each.sentences[SOURCE].forms, each.sentences[code].forms) for each in parallel]
     sure = [each.alignment(SOURCE, code) for each in parallel]
-    return TestSet(f"world-{code}-{count}", pairs, sure, [_without_meaning(each, code) for each in parallel])
+    return TestSet(f"world-{code}-{count}", pairs, sure, [each.possible(SOURCE, code) for each in parallel])
 
 
 def of_people(folder: Path, language: str, texts: Sequence[str] = ()) -> TestSet:
@@ -64,11 +62,6 @@ def of_people(folder: Path, language: str, texts: Sequence[str] = ()) -> TestSet
 def pharaoh(line: str) -> Links:
     """`0-0 1-2` as links."""
     return [(int(i), int(j)) for i, j in (link.split("-") for link in line.split())]
-
-
-def _without_meaning(parallel: Parallel, code: str) -> Links:
-    first, second = ([k for k, concept in enumerate(parallel.concepts[each]) if concept < 0] for each in (SOURCE, code))
-    return list(product(first, second))
 
 
 def lines(test_set: TestSet, others: Sequence[tuple[str, Path]]) -> Iterator[str]:

@@ -60,7 +60,8 @@ def card(outcome: Outcome, request: Request) -> str:
         f"# {_title(request)}",
         "",
         f"{chosen.recipe.name}, tuned on the training sentences of `{_tuned_on(chosen.recipe, request)}`.",
-        f"{capitalised(MEASURES[request.measure].name)} on its test sentences: {_score(outcome)}; "
+        f"{capitalised(MEASURES[request.measure].name)} on the test sentences of "
+        f"`{Path(request.labelled or '').name}`: {_score(outcome)}; "
         f"{outcome.floor.name}: {in_words(outcome.floor.test, 'share')}.",
         "",
         *_read(chosen.recipe, request),

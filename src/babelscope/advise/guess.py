@@ -60,5 +60,5 @@ def minutes_of_run(planned: Sequence[Planned], request: Request) -> str:
     number = at_once(request)
     race = sum(step.seconds or 0 for step in planned) / 60 / number
     more = most_for_curves(request, planned) / 60 / number
-    curves = f", and at most {max(more, 1):,.0f} more for the curves" if request.curve else ""
+    curves = f", and about {max(more, 1):,.0f} more for the curves" if request.curve else ""
     return f"about {counted(round(max(race, 1)), 'minute')} here{curves}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from babelscope.advise.data import forms_of, read_split, source_data, text_data
 from babelscope.advise.request import Request
+from babelscope.advise.translated import translated
 from babelscope.core.examples import gold_labels, read_twice
 from babelscope.corpora.bio import OUTSIDE
 from babelscope.corpora.doubtful import earlier_ones, one_label, untrained_labels
@@ -54,10 +55,18 @@ def _seen(request: Request, splits: Splits) -> Iterator[str]:
     for seen, other, harm in found:
         if both := read_twice(seen, other):
             yield (f"{both:,} of {len(seen):,} {LABELLED} {harm}. Remove sentences that come again from the file.")
-    text = text_data(request).read()
-    unspaced = (["".join(words) for words in forms_of(request, "test")], ("".join(line.split()) for line in text))
-    if both := read_twice(*unspaced):  # a text's signs are not set apart from its words
-        yield (
-            f"{both:,} of {len(test):,} {LABELLED} that test are also in the text, so that what is adapted to it has "
-            "read them, without labels."
-        )
+    unspaced = ["".join(words) for words in forms_of(request, "test")]  # a text's signs are not set apart from words
+    for lines, where, readers in _unlabelled(request):
+        if both := read_twice(unspaced, ("".join(line.split()) for line in lines)):
+            yield (
+                f"{both:,} of {len(test):,} {LABELLED} that test are also in the {where}, so that {readers} read them, "
+                "without labels."
+            )
+
+
+def _unlabelled(request: Request) -> Iterator[tuple[Iterable[str], str, str]]:
+    """What is read of the language without labels, where it is, and what reads it."""
+    yield text_data(request).read(), "text", "what is adapted to it has"
+    if request.parallel:
+        translations = (translation for _, translation in translated(request).pairs)
+        yield translations, "translated sentences", "what the language is brought into has"

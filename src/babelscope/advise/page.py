@@ -79,7 +79,10 @@ def plan_section(planned: Sequence[Planned], request: Request) -> Section:
         sentences.append(altogether(sum(step.seconds or 0 for step in planned) / 60, request))
         if request.curve:
             most = most_for_curves(request, planned) / 60
-            sentences.append(f"The curves take at most about {most:,.1f} more; --no-curve leaves them out.")
+            sentences.append(
+                f"The curves take about {most:,.1f} more with the usual training, and more with a longer one; "
+                "--no-curve leaves them out."
+            )
         note += (
             " Minutes of computing for all rounds, estimated from a few steps that were timed; each recipe takes "
             "longer where others run beside it, and on a busy machine. What the store has already takes none of it."

@@ -56,9 +56,9 @@ def bringing(request: Request) -> tuple[str, ...]:
 
 
 def most_for_curves(request: Request, plan: Sequence[Planned]) -> float:
-    """Seconds of computing that the curves over amounts of data take at most, if the dearest recipes are the best.
+    """Seconds of computing that the curves over amounts of data take if the dearest recipes are the best.
 
-    All points count, since a recipe that was dropped has not run all rounds.
+    All points count, since a recipe that was dropped has not run all rounds. The training is the usual one.
     """
     dearest = {
         over: max((step.seconds or 0.0 for step in plan if learns_from(over, step.recipe)), default=0.0)

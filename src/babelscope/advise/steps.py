@@ -11,7 +11,7 @@ from babelscope.advise.data import labelled_data, learned, source_data
 from babelscope.advise.recipes import BROUGHT_IN, EXTENDED, ZERO_SHOT, Recipe
 from babelscope.advise.request import Request
 from babelscope.advise.search import USUAL, Training
-from babelscope.advise.translated import translated
+from babelscope.advise.translated import source_code, translated
 from babelscope.core.tasks import MASKING_RATE
 from babelscope.corpora.datasets import FileData, find_file
 from babelscope.corpora.letters import lettered
@@ -75,9 +75,11 @@ def _prepared(request: Request, recipe: Recipe, encoder: Load, pairs: int | None
 
 
 def _brought_in(request: Request, recipe: Recipe, encoder: Load, pairs: int | None) -> BringIn:
+    # Only where it can matter, so that keys of other encoders stay.
+    by_its_own = bool(encoder.brought_in and request.source_labelled)
     aligned = Align(
         encoder=encoder, language=_labelled(request, recipe, "test").code, parallel=translated(request).texts,
-        pairs=pairs,
+        pairs=pairs, source=source_code(request) if by_its_own else None,
     )  # fmt: skip
     name = f"{recipe.row_name}, {pairs} pairs" if pairs else recipe.row_name
     return BringIn(name=name, encoder=encoder, languages=(aligned,), after_tuning=recipe.kind == ZERO_SHOT)

@@ -33,6 +33,8 @@ def check_device(device: str) -> None:
 
 
 def _chosen(given: Any) -> Any:
+    if given not in ("auto", "cpu", "cuda", "mps"):
+        raise ValueError("should be auto, cpu, cuda or mps")
     return at_hand() if given == "auto" else given
 
 

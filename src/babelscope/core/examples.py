@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal, NamedTuple
 from unicodedata import category, normalize
 
@@ -260,6 +261,13 @@ class Parallel:
         """Pairs of 0-based word positions (source, target) that express the same part of the meaning."""
         where = {concept: j for j, concept in enumerate(self.concepts[target]) if concept >= 0}
         return [(i, where[c]) for i, c in enumerate(self.concepts[source]) if c in where]
+
+    def possible(self, source: str, target: str) -> list[tuple[int, int]]:
+        """All pairs of words without a meaning, such as full stops, which may translate each other and need not."""
+        ours, theirs = (
+            [k for k, concept in enumerate(self.concepts[each]) if concept < 0] for each in (source, target)
+        )
+        return list(product(ours, theirs))
 
 
 def word_count(example: Sentence | Tagged | SentencePair | str) -> int:

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from babelscope.core.declaration import Declaration
-from babelscope.core.errors import InputError
+from babelscope.core.errors import InputError, did_you_mean
 from babelscope.core.registry import Registered
 from babelscope.core.validation import in_words
 
@@ -42,7 +42,7 @@ def read_kind(text: str, family: type[R], what: str, listing: str) -> type[R]:
     name = _name(text)
     if name not in kinds:
         known = f"{what.capitalize()}s are {', '.join(kinds)}; {listing} says what they do"
-        raise InputError(f"{what} {text!r}: no such {what}", known)
+        raise InputError(f"{what} {text!r}: no such {what}{did_you_mean(name, kinds)}", known)
     return kinds[name]
 
 
@@ -78,7 +78,7 @@ def declare(kind: type[D], given: Mapping[str, Any], text: str, fields: Fields, 
     try:
         return kind.model_validate(given)
     except ValidationError as error:
-        raise InputError(f"{what} {text!r}: {_explained(error)}", _advice(_name(text), fields)) from None
+        raise InputError(f"{what} {text!r}: {_explained(error, fields)}", _advice(_name(text), fields)) from None
 
 
 def arguments_of(kind: type[Registered]) -> dict[str, FieldInfo]:
@@ -115,12 +115,12 @@ def _advice(name: str, fields: Fields) -> str:
     return f"Arguments of {name}: {usage(fields) or 'none'}"
 
 
-def _explained(error: ValidationError) -> str:
+def _explained(error: ValidationError, fields: Fields) -> str:
     """What is wrong with the first argument that is at fault, in words."""
     first, *others = error.errors()
     name = str(first["loc"][0]) if first["loc"] else ""
     if first["type"] == "extra_forbidden":
-        return f"no argument {name!r}"
+        return f"no argument {name!r}{did_you_mean(name, fields)}"
     if first["type"] == "missing":
         return f"{name} is missing"
     # An argument that can be of several types has a fault for each of them.

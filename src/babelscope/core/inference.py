@@ -90,7 +90,7 @@ def crossed_variance(table: Table, drawn: int | None = None, sentences: int | No
     Args:
         table: two axes or three, of which the third is of languages.
         drawn: how many languages the spread over them is known from, where these are fewer than the table has.
-        sentences: likewise.
+        sentences: how many the spread over them is known from, where a test set has fewer than the table.
     """
     fewer = (None, sentences, drawn)[: table.ndim]
     lengths = [min(full, known or full) for full, known in zip(table.shape, fewer, strict=True) if full > 1]
@@ -250,7 +250,7 @@ def best_of(tables: Sequence[Known], *, draws: int = 20_000) -> list[float | Non
 
     The differences share sentences, seeds and perhaps what they are held against, so their t are correlated; the
     largest of correlated t is drawn (the max-t distribution, Westfall and Young 1993). None: cannot be said of this
-    one, which is none of those that the others are held against.
+    one, and the others are not held against it.
 
     Raises:
         ValueError: the tables are not of the same seeds, sentences and languages.

@@ -93,7 +93,7 @@ class Samples:
             return None
         first, second = (side.at(shared).table for side in (self, other))
         if first.shape != second.shape:
-            first, second = (side.mean(axis=1, keepdims=True) for side in (first, second))
+            return Samples(shared, first.mean(axis=1, keepdims=True) - second.mean(axis=1, keepdims=True))
         return Samples(shared, first - second, fewest_sentences([self, other]))
 
     def product(self, other: Samples) -> Samples:
@@ -120,7 +120,7 @@ def shared_seeds(samples: Iterable[Samples]) -> tuple[int, ...] | None:
 
 
 def fewest_sentences(samples: Iterable[Samples]) -> int | None:
-    """From how many the spread of their mean is known: those of the shortest test set of which anything is known."""
+    """From how many the spread of their mean is known: those of the shortest test set that has two or more."""
     return min((count for each in samples if (count := each.known_sentences) > 1), default=None)
 
 

@@ -64,11 +64,13 @@ def in_words(fault: Any) -> str:
 _IN_WORDS = {
     "tuple_type": "should be a list, such as [one, another]",
     "dict_type": "should be keys with values, such as {{key: value}}",
+    "model_type": "should be keys with values, such as {{key: value}}",
     "too_short": "should have {min_length} or more entries",
     "too_long": "should have at most {max_length} entries",
     "int_parsing": "should be a whole number",
     "int_parsing_size": "should be a whole number with fewer digits",
     "int_type": "should be a whole number",
+    "int_from_float": "should be a whole number",
     "float_parsing": "should be a number",
     "float_type": "should be a number",
     "string_type": "should be text",

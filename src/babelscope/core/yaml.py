@@ -54,7 +54,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
         problem = (str(error) or type(error).__name__).splitlines()[0]
         raise DataError(path, None, f"not YAML: {problem}") from None
     if not isinstance(declared, dict):
-        raise DataError(path, None, f"a study is a mapping of keys to values; this is {type(declared).__name__}")
+        this = "the file is empty" if declared is None else f"this is {type(declared).__name__}"
+        raise DataError(path, None, f"a study is a mapping of keys to values; {this}")
     return declared
 
 

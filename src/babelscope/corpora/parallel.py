@@ -29,8 +29,16 @@ SOURCE = "en"
 _PART = re.compile(r"(?P<text>.+?)(:lines-(?P<first>\d{1,9})-(?P<last>\d{1,9}))?")
 
 
+class KnownLinks(NamedTuple):
+    """Which words of a pair translate each other."""
+
+    sure: list[tuple[int, int]]
+    possible: list[tuple[int, int]]
+    """Others that may: of words without a meaning, such as full stops, nothing is known."""
+
+
 class WorldPairs(Declaration):
-    """The same sentences in two languages of the world, which are in no other text or treebank."""
+    """The same sentences in two languages of the world, drawn for them alone: few are in another text or treebank."""
 
     languages: tuple[WorldLanguage, WorldLanguage]
     """Their codes, such as `qaa` and `qab`."""
@@ -55,9 +63,10 @@ class WorldPairs(Declaration):
         """The pairs; words separated by spaces."""
         return World(self.seed).parallel_text(*self.languages, self.sentences)
 
-    def alignments(self) -> list[list[tuple[int, int]]]:
+    def alignments(self) -> list[KnownLinks]:
         """Of each pair the words that translate each other, counted from 0."""
-        return World(self.seed).text_alignments(*self.languages, self.sentences)
+        aligned = World(self.seed).aligned_text(*self.languages, self.sentences)
+        return [KnownLinks(each.alignment(*self.languages), each.possible(*self.languages)) for each in aligned]
 
 
 class FilePairs(Declaration):

@@ -16,7 +16,7 @@ from babelscope.corpora.prepared import prepared
 
 MOST = 32
 """Files that are kept in memory."""
-READING = 1
+READING = 2
 """Raise it where `read_conllu` gives something else of the same file."""
 
 

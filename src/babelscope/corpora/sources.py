@@ -57,13 +57,16 @@ class _PublicFile(NamedTuple):
 def data_folders() -> tuple[Path, ...]:
     """The folders that the environment variable BABELSCOPE_DATA names, several as those of PATH are; none if not set.
 
-    What several have is taken from the first of them. Raises `InputError` if one is no folder.
+    What several have is taken from the first of them. Raises `InputError` if one is no folder, or may not be read.
     """
     names = [name for name in os.environ.get(DATA_VARIABLE, "").split(os.pathsep) if name]
-    for name in names:
-        if not given_path(name).is_dir():
+    folders = tuple(map(given_path, names))
+    for name, folder in zip(names, folders, strict=True):
+        if not folder.is_dir():
             raise InputError(f"{DATA_VARIABLE} names {name!r}, which is not a folder; correct it or unset it")
-    return tuple(map(given_path, names))
+        if not os.access(folder, os.R_OK | os.X_OK):
+            raise InputError(f"{DATA_VARIABLE} names {name!r}, which you may not read; correct it or unset it")
+    return folders
 
 
 def local_folder(name: str) -> Path | None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from babelscope.core.errors import DataError, EncoderError
 from babelscope.core.hashing import folder_digest
-from babelscope.core.outside import LARGEST_TEXT, read_json
+from babelscope.core.outside import LARGEST_TEXT, given_path, read_json
 from babelscope.encoders.anatomy import ANATOMY, check_family
 from babelscope.encoders.footprint import known_config
 from babelscope.encoders.sizes import LAYERS, WIDTH, check_not_quantised, check_sizes, check_tokenizer
@@ -143,7 +143,7 @@ def check_folder(folder: Path, allow_pickle: bool = False) -> None:
 
 
 def _checked_config(folder: Path) -> dict[str, Any]:
-    path = folder / CONFIG
+    path = given_path(folder / CONFIG)
     if not path.is_file():
         raise EncoderError(f"{folder}: not an encoder's folder, it has no {CONFIG}")
     try:

@@ -13,7 +13,8 @@ from typing import Any
 
 from distributed import Client, Future, KilledWorker
 
-from babelscope.core.errors import BabelscopeError, InputError
+from babelscope.core.errors import BabelscopeError, DataError, InputError
+from babelscope.core.outside import read_json
 from babelscope.core.step import Step
 from babelscope.engine.cluster_worker import TOPIC, Errand, Origin, check, installed, perform
 from babelscope.engine.events import Event, Lost, ends_attempt, event_of
@@ -153,6 +154,19 @@ class DaskCrew:
         return {name: n for name, n in wanted.items() if n and (name == "GPU" or name in self._declared)}
 
 
+def _not_written(file: Path) -> str:
+    """Why a file is not what a scheduler writes, or not yet as a whole; empty if it is.
+
+    Without an address a client would ask for minutes.
+    """
+    try:
+        written = read_json(file)
+    except DataError as error:
+        return error.problem
+    is_address = isinstance(written, dict) and isinstance(written.get("address"), str)
+    return "" if is_address else "the file is not what a scheduler writes"
+
+
 def _connect(address: str) -> Client:
     """Raises InputError if there is no scheduler."""
     deadline = time.monotonic() + CONNECTING
@@ -162,6 +176,10 @@ def _connect(address: str) -> Client:
     try:
         if file and not file.exists():
             raise OSError(f"no such file after {CONNECTING:g} seconds")
+        while file and (problem := _not_written(file)):
+            if time.monotonic() > deadline:
+                raise ValueError(problem)
+            time.sleep(0.1)
         where = {"scheduler_file": str(file)} if file else {"address": address}
         return Client(**where, timeout=CONNECTING, set_as_default=False)
     except (OSError, ValueError) as error:

@@ -41,6 +41,8 @@ class LocalCrew:
         self._children: list[Child] = []
 
     def __enter__(self) -> LocalCrew:
+        if self._chosen is not None:
+            gpus_here(self._chosen)  # one that is not there is refused, whether or not a step needs it
         return self
 
     def __exit__(self, *exception: object) -> None:

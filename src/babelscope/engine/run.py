@@ -242,7 +242,7 @@ class _Run:
 
     def repair(self, key: str, message: str, reader: str) -> None:
         """Compute an input again that its reader found damaged or gone, then let the reader try again."""
-        if (key, reader) in self.damaged:  # once is an accident; twice is a bad disk
+        if (key, reader) in self.damaged:  # once for a reader is an accident; twice is a bad disk
             self.note(Failed(reader, message))
             return
         self.damaged.add((key, reader))

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from babelscope.core.errors import InputError
 from babelscope.core.files import replacing
-from babelscope.core.outside import given_path, new_path
+from babelscope.core.outside import given_path, new_path, opened
+from babelscope.encoders.folder import CONFIG
 from babelscope.encoders.places import installed_folder
 from babelscope.engine.disk import bytes_in
 
@@ -22,6 +23,7 @@ def write_packed(source: str, file: Path) -> str:
     file, folder = new_path(file), installed_folder(source) or given_path(source)
     if not folder.is_dir():
         raise InputError(f"{source}: no such folder; `babelscope export KEY -o FOLDER` writes a study's model as one")
+    given_path(folder / CONFIG)  # a folder that may not be read is refused here: it is no fault of the file's
     with replacing(file) as draft:
         left_out = pack(folder, draft)
     told = f"{file}: {file.stat().st_size / 1e6:,.1f} MB, of {bytes_in(folder) / 1e6:,.1f}"
@@ -36,8 +38,9 @@ def write_unpacked(file: Path, folder: Path) -> str:
     """
     from babelscope.encoders.packed import unpack
 
-    folder = new_path(folder)
+    folder, file = new_path(folder), given_path(file)
+    opened(file).close()  # one that cannot be read is refused here: it is no fault of the folder's
     with replacing(folder) as draft:
         draft.mkdir()
-        unpack(given_path(file), draft)
+        unpack(file, draft)
     return f"{folder}: a model that babelscope and transformers load"

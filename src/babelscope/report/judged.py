@@ -87,7 +87,7 @@ def verdict(difference: Effect | None, p: float | None, equal: bool = False) -> 
 
 def said(difference: float, p: float) -> Verdict:
     """Whether a difference of that adjusted p-value shows, and on which side."""
-    if not p < LEVEL:
+    if not p < LEVEL:  # as of NaN
         return Verdict.UNSEEN
     return Verdict.SHOWS if difference > 0 else Verdict.REVERSED
 

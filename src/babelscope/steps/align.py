@@ -9,7 +9,7 @@ from pydantic import PositiveInt, SerializeAsAny
 
 from babelscope.core.row import Row
 from babelscope.core.step import Results, Step, Workspace
-from babelscope.corpora.parallel import ParallelText, WorldPairs, joined
+from babelscope.corpora.parallel import KnownLinks, ParallelText, WorldPairs, joined
 from babelscope.corpora.spacing import unspaced_script
 from babelscope.steps.encoder import EncoderStep
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
     from transformers import PreTrainedTokenizerBase
 
-    from babelscope.corpora.alignment.links import Links
     from babelscope.encoders.aligned_text import AlignedLanguage
     from babelscope.encoders.load import Encoder
 
@@ -39,6 +38,11 @@ class Align(Step):
     keep_accents: bool = True
     known: bool = False
     """Whether it is not learnt which words translate each other, but taken from the world, which knows it."""
+    source: str | None = None
+    """The code of what the translations are from, where their files do not say it. An encoder that reads it by a
+    vocabulary of its own is aligned by that one."""
+    edition: PositiveInt = 1
+    """Of how links are judged in the world. In the first, links between full stops counted as errors."""
 
     @property
     def labels(self) -> dict[str, Any]:
@@ -54,15 +58,16 @@ class Align(Step):
         from babelscope.encoders.aligned_text import AlignedLanguage
         from babelscope.encoders.beside import save_tokenizer
 
-        encoder = self.encoder.build(workspace)
+        encoder = self._reader(self.encoder.build(workspace))
         pairs = joined(self.parallel).pairs[: self.pairs]
-        links = self._known_links(pairs)
+        known = self._known_links(pairs)
         language = AlignedLanguage.learned(
-            encoder, pairs, self.pieces, keep_accents=self.keep_accents, links=links if self.known else None
-        )
+            encoder, pairs, self.pieces, keep_accents=self.keep_accents,
+            links=[each.sure for each in known] if self.known else None,
+        )  # fmt: skip
         save_tokenizer(language.tokenizer, workspace.folder / TOKENIZER, pretty=False)
         language.text.save(workspace.folder / ALIGNED)
-        rows = [*_sizes(encoder, language, pairs), *_quality(encoder, language, pairs, links)]
+        rows = [*_sizes(encoder, language, pairs), *self._quality(encoder, language, pairs, known)]
         workspace.write_rows(row.labelled(**self.labels) for row in rows)
 
     def read(self, results: Results) -> AlignedLanguage:
@@ -76,14 +81,35 @@ class Align(Step):
             PreTrainedTokenizerFast.from_pretrained(folder / TOKENIZER), AlignedText.load(folder / ALIGNED)
         )
 
-    def _known_links(self, pairs: list[tuple[str, str]]) -> list[Links]:
+    def _reader(self, encoder: Encoder) -> Encoder:
+        """The encoder with the tokenizer that it reads the source by."""
+        source = self.source or next((text.source for text in self.parallel if text.source), None)
+        return encoder.reading(source) if source else encoder
+
+    def _known_links(self, pairs: list[tuple[str, str]]) -> list[KnownLinks]:
         """Between the words of the pairs, as far as the world knows them all; else none."""
-        links: dict[tuple[str, str], Links] = {}
+        links: dict[tuple[str, str], KnownLinks] = {}
         for text in self.parallel:
             if not isinstance(text, WorldPairs):
                 return []
             links |= dict(zip(text.read(), text.alignments(), strict=True))
         return [links[pair] for pair in pairs]
+
+    def _quality(
+        self, encoder: Encoder, language: AlignedLanguage, pairs: list[tuple[str, str]], known: list[KnownLinks]
+    ) -> Iterator[Row]:
+        """How far the links are those that are known, between words; nothing where none are known."""
+        from babelscope.corpora.alignment.error_rate import alignment_quality
+        from babelscope.corpora.alignment.links import hard_links
+        from babelscope.encoders.aligned_text import in_words
+
+        if known:
+            words = in_words(language.text.links, encoder.tokenizer, language.tokenizer, pairs)
+            sure, possible = [each.sure for each in known], [each.possible for each in known]
+            quality = alignment_quality(hard_links(words, len(pairs)), sure, possible if self.edition > 1 else None)
+            yield Row("alignment error rate", quality.error_rate, "share")
+            yield Row("alignment precision", quality.precision, "share")
+            yield Row("alignment recall", quality.recall, "share")
 
 
 class AlignedLanguages(NamedTuple):
@@ -140,19 +166,3 @@ def _sizes(encoder: Encoder, language: AlignedLanguage, pairs: list[tuple[str, s
     if not unspaced_script(translations):
         words = sum(len(translation.split()) for translation in translations)
         yield Row("fertility", sum(map(len, language.text.targets)) / words, "pieces a word")
-
-
-def _quality(
-    encoder: Encoder, language: AlignedLanguage, pairs: list[tuple[str, str]], known: list[Links]
-) -> Iterator[Row]:
-    """How far the links are those that are known, between words; nothing where none are known."""
-    from babelscope.corpora.alignment.error_rate import alignment_quality
-    from babelscope.corpora.alignment.links import hard_links
-    from babelscope.encoders.aligned_text import in_words
-
-    if known:
-        words = in_words(language.text.links, encoder.tokenizer, language.tokenizer, pairs)
-        quality = alignment_quality(hard_links(words, len(pairs)), known)
-        yield Row("alignment error rate", quality.error_rate, "share")
-        yield Row("alignment precision", quality.precision, "share")
-        yield Row("alignment recall", quality.recall, "share")

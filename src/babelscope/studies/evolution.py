@@ -30,7 +30,9 @@ QUESTION = (
     "another? What does it help to freeze the lower layers?"
 )
 EPOCHS = 3
-"""One for each group of gradual unfreezing."""
+"""One for each group of gradual unfreezing; in the world, unless small, trainings are longer (`LONG`)."""
+LONG = 2850
+"""Steps in the world, about 15 epochs: with three, the upper layers were still learning at the end."""
 SCHEDULES = ("freeze:0", "upper:half", "upper:quarter", "upper:last", f"gradual:groups={EPOCHS}")
 """The techniques: all layers, the upper half, the upper quarter, the last layer, gradual unfreezing. The embeddings
 are frozen in all of them, and with them the decoder that is tied to them."""
@@ -87,13 +89,14 @@ def world(given: Parameters) -> Study:
         given,
         encoder=given.encoder or "world-natural",
         native=_native_in_the_world(given),
+        schedules=SCHEDULES if given.small else (*SCHEDULES[:-1], f"{SCHEDULES[-1]},every={LONG // EPOCHS}"),
         learned=Transfer(
             train=(target,),
             evaluate=(target, *_known(given)),
             sizes=Sizes(train=600, dev=100, test=100) if given.small else Sizes(train=4000, dev=200, test=300),
-            tuning=Tuning(epochs=EPOCHS, learning_rate=1e-3, warmup=0.0),
+            tuning=Tuning(learning_rate=1e-3, **{"epochs": EPOCHS} if given.small else {"steps": LONG}),
             probes=_probing(
-                {"target": (target,), "control": _known(given)}, 10 if given.small else 20, 30 if given.small else 100
+                {"target": (target,), "control": _known(given)}, 10 if given.small else 40, 30 if given.small else 100
             ),
         ),
     )

@@ -128,8 +128,9 @@ def _tasks_of_a_cell(task: TaskName, cell: Cell, zero: Transfer, setting: Settin
         yield _named(task, 0, cell), zero.model_copy(update=own)
     for shots, tuning in setting.tunings.items():
         if cell.language.trains(task, shots):
+            few = None if shots == ALL else shots
             yield _named(task, shots, cell), Transfer(
-                task=task, train=own["evaluate"], shots=None if shots == ALL else shots, evaluate=own["evaluate"], sizes=setting.sizes,
+                task=task, train=own["evaluate"], shots=few, evaluate=own["evaluate"], sizes=setting.sizes,
                 tuning=tuning, encoders=tuple(_names(cell, setting, shots).values()), baselines=("bilstm",),
                 recurrent=setting.bilstm[shots], **setting.said_of(task),
             )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
@@ -103,10 +104,15 @@ def _matches(own: PreTrainedTokenizerBase, donor: PreTrainedTokenizerBase) -> tu
     """
     mine, theirs = _ids_by_meaning(own), _ids_by_meaning(donor)
     shared = [
-        (mine[meaning].get(token, next(iter(mine[meaning].values()))), number)
+        (_nearest(mine[meaning], token), number)
         for meaning in theirs if meaning in mine for token, number in theirs[meaning].items()
     ]  # fmt: skip
-    return torch.tensor([own for own, _ in shared]).long(), torch.tensor([given for _, given in shared]).long()
+    return torch.tensor([first for first, _ in shared]).long(), torch.tensor([second for _, second in shared]).long()
+
+
+def _nearest(ids: Mapping[str, int], token: str) -> int:
+    """Of tokens of one meaning, the one that is written like this, else the first."""
+    return ids[token] if token in ids else next(iter(ids.values()))
 
 
 def _ids_by_meaning(tokenizer: PreTrainedTokenizerBase) -> dict[tuple[str, str], dict[str, int]]:

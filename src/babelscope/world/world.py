@@ -118,16 +118,16 @@ class World:
         return [self._parallel(meaning, languages, f"parallel-{k}") for k, meaning in enumerate(meanings, 1)]
 
     def parallel_text(self, first: str, second: str, count: int) -> list[tuple[str, str]]:
-        """Sentences to train on, each in two languages: words separated by spaces, meanings as in no other data."""
+        """Sentences to train on, each in two languages: words separated by spaces, meanings drawn for them alone."""
         grammars = [(self.member(code).grammar, self._inflect(code)) for code in (first, second)]
         meanings = islice(self._meanings("parallel text", "all"), count)
         said = ([_said(realise(meaning, grammar), inflect) for grammar, inflect in grammars] for meaning in meanings)
         return [(text, translation) for text, translation in said]
 
-    def text_alignments(self, first: str, second: str, count: int) -> list[list[tuple[int, int]]]:
-        """Of each pair of `parallel_text` the words that translate each other, counted from 0."""
+    def aligned_text(self, first: str, second: str, count: int) -> list[Parallel]:
+        """The pairs of `parallel_text` with their words' meanings, which say which words translate each other."""
         meanings = islice(self._meanings("parallel text", "all"), count)
-        return [self._parallel(meaning, (first, second), "").alignment(first, second) for meaning in meanings]
+        return [self._parallel(meaning, (first, second), "") for meaning in meanings]
 
     def member(self, language: str) -> Member:
         """The definition of a language by its code; an unknown code is an `InputError`."""

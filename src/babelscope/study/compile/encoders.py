@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations, product
 
@@ -122,7 +122,8 @@ class ResolvedEncoders:
         read = {name: getattr(given, name) for name in ("pairs", "pieces", "keep_accents", "known")}
         made = {name: getattr(given, name) for name in ("name", "rows", "shrinkage", "seed", "after_tuning")}
         aligned = (
-            Align(encoder=made_of, language=language, parallel=pairs, **read) for language, pairs in texts.items()
+            Align(encoder=made_of, language=language, parallel=pairs, edition=_edition_of(pairs), **read)
+            for language, pairs in texts.items()
         )
         step = BringIn(encoder=made_of, languages=tuple(aligned), **made)
         return Distil(encoder=step, name=given.name, **dict(given.distil)) if given.distil else step
@@ -225,6 +226,11 @@ class ResolvedEncoders:
 
 def _load(given: str) -> Load:
     return Load.at(locate(given))
+
+
+def _edition_of(pairs: Sequence[ParallelText | None]) -> int:
+    """How links are judged, which is known in the world alone."""
+    return 2 if all(isinstance(pair, WorldPairs) for pair in pairs) else 1
 
 
 def _counted(adapted: Adapt) -> Adapt:

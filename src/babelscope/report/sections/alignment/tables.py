@@ -34,8 +34,8 @@ SIGN = (
 )
 EXCHANGED = (
     "Verdicts at 5%, corrected for the number of these correlations (Holm); p, before that, is of exchanging languages "
-    "as if they were not related, so that it is smaller than it should be. Those of single layers are picked, and have "
-    "no interval."
+    "as if they were not related, so that it may be too small. Of single layers the extremes are picked, and stand "
+    "without intervals."
 )
 RELATED = (
     "95%: BCa bootstrap over target languages, of each the mean over seeds; the languages are few and related, so that "
@@ -68,11 +68,10 @@ def aligned_findings(report: Report, related: Sequence[Correlation]) -> list[str
         if each.measure in first:
             by_stage[each.stage, titles[each.stage, each.source], each.measure].append(each)
     published = published_correlations(report)
-    p_values = {str(k): p for k, group in enumerate(by_stage.values()) if (p := _over_layers(group).p) is not None}
-    adjusted = holm(p_values)
+    verdicts = _verdicts([_over_layers(group) for group in by_stage.values()])
     related_in_words = [
-        _correlation_in_words(*key, group, published, _said(_over_layers(group), adjusted.get(str(k)), len(p_values)))
-        for k, (key, group) in enumerate(by_stage.items())
+        _correlation_in_words(*key, group, published, verdict)
+        for (key, group), verdict in zip(by_stage.items(), verdicts, strict=True)
     ]
     return [*sentences, *related_in_words, SIGN, EXCHANGED] if related_in_words else sentences
 
@@ -127,6 +126,7 @@ def _correlation_table(report: Report, related: Sequence[Correlation]) -> Table:
             *([Cell(correlation.source)] if several else []), Cell(correlation.measure),
             Cell("mean") if correlation.layer is None else number_cell(correlation.layer, "d"),
             number_cell(correlation.interval.mean, ".2f"), bounds_cell(correlation.interval, 1),
+            Cell("") if correlation.p is None else number_cell(correlation.p, ".3f"),
             number_cell(correlation.interval.n, "d"),
         ]
         for correlation in related
@@ -135,12 +135,12 @@ def _correlation_table(report: Report, related: Sequence[Correlation]) -> Table:
         [
             Cell(title_of(row.task or "")), Cell(row.encoder or ""), Cell(row.train_languages or ""),
             *([Cell("")] if several else []), Cell("CKA"),
-            Cell(""), number_cell(row.value, ".2f"), Cell(""), Cell(""),
+            Cell(""), number_cell(row.value, ".2f"), Cell(""), Cell(""), Cell(""),
         ]
         for row in published_correlations(report)
     ]  # fmt: skip
     headers = ["Task", "Encoder", "Trained on", *(["Compared with"] if several else []), "Measure", "Layer"]
-    headers += ["Spearman’s ρ", "95%", "Languages"]
+    headers += ["Spearman’s ρ", "95%", "p", "Languages"]
     title = "Does a task carry over further where languages are more alike?"
     return Table(title, headers, [*published, *lines] if lines else [], f"{SIGN} {RELATED}")
 
@@ -189,12 +189,19 @@ def _correlation_in_words(
     return f"{text} (published of mBERT: {', '.join(beside)})." if beside else f"{text}."
 
 
+def _verdicts(correlations: Sequence[Correlation]) -> list[str]:
+    """Of all of them as one family (Holm 1979)."""
+    p_values = {str(k): each.p for k, each in enumerate(correlations) if each.p is not None}
+    adjusted = holm(p_values)
+    return [_said(each, adjusted.get(str(k)), len(p_values)) for k, each in enumerate(correlations)]
+
+
 def _said(over: Correlation, p: float | None, claims: int) -> str:
     """The verdict by an adjusted p-value, among so many claims."""
     if p is None or over.p is None:
         return "how sure that is cannot be said"
     verdict = among(said(over.interval.mean, p), over.p, claims)
-    return f"that the more alike languages have the smaller gap {verdict} ({chance_of(over.p)})"
+    return f"that the more alike languages have the smaller gap: {verdict} ({chance_of(over.p)})"
 
 
 def _name(stage: Stage) -> str:
