@@ -65,7 +65,10 @@ def test_a_strategy_by_its_name_trains_the_same(text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("frees:8", "schedule 'frees:8': no such schedule\nSchedules are freeze, gradual, layers, upper"),
+        (
+            "frees:8",
+            "schedule 'frees:8': no such schedule (did you mean freeze?)\nSchedules are freeze, gradual, layers, upper",
+        ),
         ("freeze", "freeze is missing\nArguments of freeze: freeze, decay=1.0, lora, frozen_dropout=false"),
         ("gradual:3", "'3' is not an argument; expected NAME=VALUE\nArguments of gradual: groups, every=epoch"),
         ("layers:6", "layers: should be a first layer and the one after the last, such as 6-12, not '6'"),
