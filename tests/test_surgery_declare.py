@@ -85,8 +85,8 @@ def test_text_is_as_short_as_can_be():
         ("", "no such operation\nOperations are drop, .*transplant.*; babelscope list surgeries says what they do"),
         (
             "revers",
-            r"no such operation \(did you mean reverse\?\)\nOperations are drop, .*transplant.*; babelscope list surgeries says "
-            "what they do",
+            r"no such operation \(did you mean reverse\?\)\nOperations are drop, .*transplant.*; babelscope list "
+            "surgeries says what they do",
         ),
         ("reverse:now=1", "no argument 'now'\nArguments of reverse: none"),
         ("drop", "give one of last, every and layers"),
