@@ -53,7 +53,7 @@ def world(given: Parameters) -> Study:
         question=QUESTION,
         encoders=(given.encoder or "world-pairs",),
         schedules=_schedules(given.layers or 6),
-        tasks={"pos": _in_world(given, 1500, 6), "inference": _in_world(given, 6000, 3)},
+        tasks={"pos": _in_world(given, 1500, 6), "inference": _in_world(given, 6000, 9)},
         seeds=given.seeds_to_run,
         measures=(
             Retrieval(source="qaa", targets=targets, sentences=100 if given.small else 300),
