@@ -278,7 +278,7 @@ def _largest_of(effects: Sequence[Effect], tables: Sequence[Known], draws: int) 
 
 def _correlations(known: Sequence[Known]) -> NDArray[np.float64]:
     """[tables, tables]: of the means, as of sums and differences of tables."""
-    count, tables, fewer = len(known), [each.table for each in known], known[0][1:]
+    count, tables, fewer = len(known), [each.table for each in known], known[0][1:]  # they are of the same places
     variances = [crossed_variance(*each).of_mean for each in known]
     correlations = np.eye(count)
     for i in range(count):
