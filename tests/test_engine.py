@@ -116,10 +116,7 @@ def test_progress_arrives_and_is_throttled(store: Store, outside: Path) -> None:
 
 
 def test_a_damaged_input_is_computed_again(store: Store, outside: Path) -> None:
-    first = Toy(name="first", outside=str(outside))
-    second = Toy(name="second", outside=str(outside), left=first)
-    run_plan(Plan.of([first]), store, jobs=1)
-    flip_a_bit(store.result(first.key) / "value")
+    first, (second, _) = damaged(store, outside)
     events: list[Event] = []
     outcome = run_plan(Plan.of([second]), store, jobs=1, observe=events.append)
     assert outcome.computed == (first.key, second.key) and not outcome.failed
@@ -128,21 +125,23 @@ def test_a_damaged_input_is_computed_again(store: Store, outside: Path) -> None:
     assert runs(outside)["first"] == 2
 
 
-def test_a_damaged_input_is_computed_again_once_for_all_its_readers(store: Store, outside: Path) -> None:
+def damaged(store: Store, outside: Path) -> tuple[Toy, list[Toy]]:
+    """A step with a damaged result, and two that read it."""
     first = Toy(name="first", outside=str(outside))
-    readers = [Toy(name=name, outside=str(outside), left=first) for name in ("one", "another")]
     run_plan(Plan.of([first]), store, jobs=1)
     flip_a_bit(store.result(first.key) / "value")
+    return first, [Toy(name=name, outside=str(outside), left=first) for name in ("one", "another")]
+
+
+def test_a_damaged_input_is_computed_again_once_for_all_its_readers(store: Store, outside: Path) -> None:
+    first, readers = damaged(store, outside)
     outcome = run_plan(Plan.of(readers), store, jobs=2)
     assert not outcome.failed and {*outcome.computed} == {step.key for step in (first, *readers)}
     assert runs(outside)["first"] == 2
 
 
 def test_several_readers_find_the_same_damage_before_it_is_mended(store: Store, outside: Path) -> None:
-    first = Toy(name="first", outside=str(outside))
-    readers = [Toy(name=name, outside=str(outside), left=first) for name in ("one", "another")]
-    run_plan(Plan.of([first]), store, jobs=1)
-    flip_a_bit(store.result(first.key) / "value")
+    first, readers = damaged(store, outside)
     run = _Run(Plan.of(readers), store, lambda event: None)
     for reader in readers:
         run.agenda.take()

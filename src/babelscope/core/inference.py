@@ -253,10 +253,8 @@ def best_of(tables: Sequence[Known], *, draws: int = 20_000) -> list[float | Non
     one, and the others are not held against it.
 
     Raises:
-        ValueError: the tables are not of the same seeds, sentences and languages.
+        ValueError: those of which something can be said are not of the same seeds, sentences and languages.
     """
-    if len({each.table.shape for each in tables}) > 1:
-        raise ValueError(f"needs tables of one shape, not {', '.join(str(each.table.shape) for each in tables)}")
     effects = [effect(*each) for each in tables]
     known = [place for place, each in enumerate(effects) if each.known]
     p_values = iter(_largest_of([effects[k] for k in known], [tables[k] for k in known], draws) if known else ())
@@ -265,6 +263,8 @@ def best_of(tables: Sequence[Known], *, draws: int = 20_000) -> list[float | Non
 
 def _largest_of(effects: Sequence[Effect], tables: Sequence[Known], draws: int) -> list[float]:
     """The same, of effects that are all known."""
+    if len({each.table.shape for each in tables}) > 1:
+        raise ValueError(f"needs tables of one shape, not {', '.join(str(each.table.shape) for each in tables)}")
     freedom = min(each.freedom for each in effects)
     generator = np.random.default_rng(0)
     values, vectors = np.linalg.eigh(_correlations(tables))
