@@ -47,6 +47,9 @@ def test_units_of_tmx(tmp_path):
     assert find_named_pairs(f"tmx:zh-TW:{scripts}").read() == [("Yes.", "traditional")]
     with pytest.raises(InputError, match="'zh' can be zh-CN, zh-TW there; name one of them"):
         find_named_pairs(f"tmx:zh:{scripts}")
+    assert find_named_pairs(f"tmx:zh_Hant:{scripts}").read() == [("Yes.", "traditional")]
+    canadian = write(tmp_path / "canadian.tmx", TMX.replace('"fr"', '"fr-CA"'))
+    assert find_named_pairs(f"tmx:fr_Latn:{canadian}").read() == [("Yes.", "Oui.")]
     every = own(tmp_path, "tmx", TMX.replace('srclang="en-US"', 'srclang="*all*"'))
     assert len(find_named_pairs(every).read()) == 2
     with pytest.raises(DataError, match=r"in both en and it; .* names no one srclang, so that English is the source"):

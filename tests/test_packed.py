@@ -128,6 +128,8 @@ def test_the_same_folder_gives_the_same_file(folder: Path, packed: Path, tmp_pat
 
 
 def test_what_is_no_model_is_refused(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"config\.json: a file; what is packed is a model's folder; `babelscope"):
+        write_packed(str(folder / "config.json"), tmp_path / "file")
     with pytest.raises(InputError, match="no such folder; `babelscope export"):
         write_packed(str(tmp_path / "none"), tmp_path / "file")
     with pytest.raises(InputError, match="already there"):

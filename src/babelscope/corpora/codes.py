@@ -34,7 +34,8 @@ def checked_code(given: str) -> str:
 def code_among(given: str, there: Collection[str]) -> str:
     """The one of the codes in `there` that names the language of `given`: that code itself, or one of another length.
 
-    A script or place is matched if one is given (`zh-Hant`, `pt_BR`). A macrolanguage's code names its one member.
+    A script or place is matched if one is given (`zh-Hant`, `pt_BR`); a script and a place are matched by what is
+    usually written there. A macrolanguage's code names its one member.
 
     Raises:
         InputError: there is none, or there are several; lists them.
@@ -103,8 +104,23 @@ def _same(given: str, there: Collection[str]) -> list[str]:
     named = _three_letters(given)
     return [
         code for code in sorted(there)
-        if named == _three_letters(code) is not None and suffix(given) in ("", suffix(code))
+        if named == _three_letters(code) is not None and _means(given, code)
     ]  # fmt: skip
+
+
+def _means(given: str, code: str) -> bool:
+    """Whether the script or place of `given`, if it has one, is that of `code`."""
+    return suffix(given) in ("", suffix(code)) or script_in_place(given, code)
+
+
+def script_in_place(first: str, second: str) -> bool:
+    """Whether one of two codes names a script, and the other is written in it by its place, or usually.
+
+    So are `mlt_Latn` and `mt-MT`, `zh-Hant` and `zh-TW`, `es-Latn` and `es`; not `sr-Latn` and `sr-RS`.
+    """
+    tags = _tag(first), _tag(second)
+    named = [tag.script for tag in tags if tag and tag.script]
+    return len(named) == 1 and all(tag and tag.maximize().script == named[0] for tag in tags)
 
 
 def _members(given: str, there: Collection[str]) -> list[str]:
@@ -116,8 +132,7 @@ def _members(given: str, there: Collection[str]) -> list[str]:
     return [
         code
         for code, member in fitting
-        if member.language != tag.language == member.prefer_macrolanguage().language
-        and suffix(given) in ("", suffix(code))
+        if member.language != tag.language == member.prefer_macrolanguage().language and _means(given, code)
     ]
 
 

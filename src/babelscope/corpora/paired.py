@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.outside import reading
-from babelscope.corpora.codes import code_among, same_language, suffix
+from babelscope.corpora.codes import code_among, same_language, script_in_place, suffix
 from babelscope.corpora.lines import numbered_lines, opened
 
 T = TypeVar("T")
@@ -141,7 +141,11 @@ def _segments(path: Path, unit: ET.Element, wanted: tuple[str, str]) -> dict[str
 def _segment(segments: dict[str, str], language: str) -> str:
     """The segment in a language; a script or place must be the same where both codes have one."""
     there = [code for code in segments if same_language(code, language)]
-    fitting = [code for code in there if suffix(language) in ("", suffix(code)) or not suffix(code)]
+    fitting = [
+        code
+        for code in there
+        if suffix(language) in ("", suffix(code)) or not suffix(code) or script_in_place(code, language)
+    ]
     if len(fitting) == 1:
         return segments[fitting[0]]
     return segments[code_among(language, fitting)] if fitting else ""

@@ -22,7 +22,8 @@ def write_packed(source: str, file: Path) -> str:
 
     file, folder = new_path(file), installed_folder(source) or given_path(source)
     if not folder.is_dir():
-        raise InputError(f"{source}: no such folder; `babelscope export KEY -o FOLDER` writes a study's model as one")
+        problem = "a file; what is packed is a model's folder" if folder.is_file() else "no such folder"
+        raise InputError(f"{source}: {problem}; `babelscope export KEY -o FOLDER` writes a study's model as one")
     given_path(folder / CONFIG)  # a folder that may not be read is refused here: it is no fault of the file's
     with replacing(file) as draft:
         left_out = pack(folder, draft)

@@ -35,7 +35,7 @@ def write_report(report: Report, path: Path) -> list[Path]:
     if path.suffix not in WRITERS:
         kinds = ", ".join(filter(None, WRITERS))
         raise InputError(
-            f"{path}: a report is one of {kinds}, or a folder for a paper; give -o a file of one of these kinds, or a "
-            "name without a dot"
+            f"{path}: a report is one of {kinds}, or a folder for a paper; name a file of one of these kinds, or a "
+            "folder without a dot"
         )
     return WRITERS[path.suffix](report, path)
