@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.optim import Optimizer
+from torch.optim import AdamW
 
 from babelscope.core.errors import NoMemoryError
 from babelscope.core.seeds import derive_seed
@@ -17,6 +17,7 @@ from babelscope.tuning.dropout import OwnDropout
 from babelscope.tuning.freezing import TrainedPart, find_backbone
 from babelscope.tuning.memory import Portion
 from babelscope.tuning.optimizer import set_rate
+from babelscope.tuning.rows import descend
 from babelscope.tuning.settings import Tuning
 
 
@@ -34,7 +35,7 @@ class Descent:
     task: Objective
     tuning: Tuning
     part: TrainedPart
-    optimizer: Optimizer
+    optimizer: AdamW
     drop: OwnDropout | None
     """How units are dropped where a batch is computed in portions."""
     seed: int
@@ -54,11 +55,18 @@ class Descent:
             loss = self._descend(number, batch)
         except torch.OutOfMemoryError:
             raise NoMemoryError(_what_to_set(self.model, self.task, self.tuning)) from None
+        self._update()
+        return loss
+
+    def _update(self) -> None:
+        """Clip the gradient, take a step and clear the gradient."""
+        if rows := self.part.few_rows():
+            descend(self.optimizer, rows, self.tuning.clip)
+            return
         if self.tuning.clip is not None:
             nn.utils.clip_grad_norm_(self.part.flats, self.tuning.clip)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=False)
-        return loss
 
     def _descend(self, number: int, batch: Sequence[Portion]) -> Tensor:
         """Add up the gradients of portions; gives the whole batch's loss."""

@@ -13,6 +13,7 @@ from babelscope.core.errors import InputError
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.tuning.adapters import adapted
 from babelscope.tuning.flat import flattened
+from babelscope.tuning.rows import ReadRows, read_rows
 from babelscope.tuning.schedule import Schedule
 
 
@@ -44,11 +45,15 @@ Groups = dict[Rule, list[nn.Parameter]]
 class TrainedPart:
     """What of a model is trained. `rules` are of `flats`, the flat parameters that an optimizer takes.
 
-    `parts` are in evaluation mode where they are not trained; the rest of the model is in training mode.
+    `parts` are in evaluation mode where they are not trained; the rest of the model is in training mode. `rows` are
+    word embeddings that the optimizer takes by what is read of them.
     """
 
-    def __init__(self, model: nn.Module, groups: Groups, flats: Sequence[nn.Parameter], parts: Sequence[Part]):
-        self.rules, self.flats = list(groups), list(flats)
+    def __init__(
+        self, model: nn.Module, groups: Groups, flats: Sequence[nn.Parameter], parts: Sequence[Part],
+        rows: ReadRows | None = None,
+    ):  # fmt: skip
+        self.rules, self.flats, self.rows = list(groups), list(flats), rows
         self._model, self._groups, self._parts = model, list(groups.values()), parts
         self._gradients = [flat.grad for flat in flats]
         self._begun: list[bool] = []
@@ -66,6 +71,18 @@ class TrainedPart:
                 parameter.requires_grad_(on)
         self.train()
 
+    def few_rows(self) -> ReadRows | None:
+        """The word embeddings of which few rows have been read; None from when they are many on."""
+        if self.rows and self.rows.many:
+            self.rows.release()
+            self.rows = None
+        return self.rows
+
+    def settle(self) -> None:
+        """Make all weights those of the last step. Call it before any but the training looks at them."""
+        if self.rows:
+            self.rows.settle()
+
     def train(self) -> None:
         """Training mode; evaluation mode for what is frozen."""
         self._model.train()
@@ -75,7 +92,12 @@ class TrainedPart:
 
 @contextmanager
 def trained_part(
-    model: nn.Module, schedule: Schedule | None, starts: Sequence[int], seed: int, dropout: bool = True
+    model: nn.Module,
+    schedule: Schedule | None,
+    starts: Sequence[int],
+    seed: int,
+    dropout: bool = True,
+    by_rows: bool = False,
 ) -> Iterator[TrainedPart]:
     """What a schedule trains of a model while the block lasts; without a schedule, all that requires a gradient.
 
@@ -85,11 +107,12 @@ def trained_part(
         starts: the step, from 1, at which each stage of the schedule begins.
         seed: of the adapters' first weights.
         dropout: whether the encoder drops units where it is trained; else it stays in evaluation mode.
+        by_rows: whether large word embeddings are trained by the rows that are read; on a CPU.
 
     Raises:
         InputError: the model has no pre-trained encoder, the schedule does not fit it, or peft is wanted and absent.
     """
-    required = {parameter: parameter.requires_grad for parameter in model.parameters()}
+    required, backbone = {each: each.requires_grad for each in model.parameters()}, find_backbone(model)
     parts = _parts(backbone_of(model), schedule, starts) if schedule else []
     lora = schedule.lora if schedule else None
     by_adapters = [part.module for part in parts if part.by_adapters]
@@ -102,8 +125,13 @@ def trained_part(
                 parts = [Part(backbone_of(model), None, 1.0)]
             elif schedule and schedule.frozen_dropout:
                 parts = []
-            with flattened(list(groups.values())) as flats:
-                yield TrainedPart(model, groups, flats, parts)
+            with (
+                flattened(list(groups.values())) as flats,
+                read_rows(model, backbone.get_input_embeddings(), flats)
+                if backbone and by_rows
+                else nullcontext() as rows,
+            ):
+                yield TrainedPart(model, groups, flats, parts, rows)
     finally:
         for parameter, flag in required.items():
             parameter.requires_grad_(flag)

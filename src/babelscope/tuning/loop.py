@@ -106,7 +106,12 @@ def tune(
     with (
         _numerics(tuning),
         trained_part(
-            model.to(tuning.device), schedule, order.stage_starts(schedule), seed, tuning.encoder_dropout
+            model.to(tuning.device),
+            schedule,
+            order.stage_starts(schedule),
+            seed,
+            tuning.encoder_dropout,
+            by_rows=tuning.device == "cpu",
         ) as part,
         recomputing(model, tuning),
         own_dropout(model, seed) if tuning.at_once else nullcontext() as drop,
@@ -118,7 +123,7 @@ def tune(
         state = load_checkpoint(checkpoint, best, model, optimizer, run)
         losses = Losses(state, total, tuning)
         descent = Descent(model, task, tuning, part, optimizer, drop, seed, total)
-        saving = Saving(partial(_save, checkpoint, model, optimizer, state, losses), checkpoint_seconds)
+        saving = Saving(partial(_save, checkpoint, model, optimizer, state, losses, part), checkpoint_seconds)
         look = watching(watch, state.step, total, model, part, paused, losses)
         turns = islice(enumerate(order.turns(), 1), state.step, None)
         for (step, turn), batch in made_ahead(turns, partial(_batch, task, tuning, seed), tuning.device):
@@ -142,8 +147,11 @@ def tune(
     return History(state.points, state.best_step, state.step, total)
 
 
-def _save(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, state: State, losses: Losses) -> None:
+def _save(
+    path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, state: State, losses: Losses, part: TrainedPart
+) -> None:
     losses.read()
+    part.settle()
     save_checkpoint(path, model, optimizer, state)
 
 
@@ -177,6 +185,7 @@ def _groups(task: Objective) -> NDArray[np.int64] | None:
 @torch.no_grad()
 def _validate(model: nn.Module, task: Objective, state: State, part: TrainedPart, ends: bool) -> bool:
     """Add the dev sets' values to the curves; True if their mean is the best so far, or, without any, the run ends."""
+    part.settle()
     model.eval()
     values = task.evaluate(model)
     part.train()

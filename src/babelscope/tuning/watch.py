@@ -61,6 +61,7 @@ def _observe(
     watch: Watch, model: nn.Module, part: TrainedPart, paused: Callable[[], AbstractContextManager[None]], step: int
 ) -> None:
     """Show the whole model, frozen layers computed; random state and mode are as before afterwards."""
+    part.settle()
     model.eval()
     with paused(), torch.random.fork_rng():
         watch.observe(step, model)
