@@ -152,3 +152,19 @@ def test_rows_that_nothing_reads_take_no_step_and_owe_their_decay(by_rows, token
         part.settle()
         part.settle()
         assert torch.equal(weight, before * 0.9 * 0.5)
+
+
+@pytest.mark.parametrize("family", ["bert", "modernbert"])
+def test_the_gradient_is_that_of_torch(family, by_rows, tokenizer):
+    """Also of padding, which has none, and of ids that come again."""
+    by_rows(True)
+    tagger = large_tagger(family, tokenizer)
+    embedding = tagger.backbone.get_input_embeddings()
+    ids = torch.tensor([[3, 7, 3, 500], [embedding.padding_idx, 3, 9, embedding.padding_idx]])
+    noise = torch.randn(*ids.shape, embedding.embedding_dim)
+    whole = embedding.weight.detach().clone().requires_grad_()
+    (nn.functional.embedding(ids, whole, embedding.padding_idx) * noise).sum().backward()
+    with trained_part(tagger, None, [1], 0, by_rows=True):
+        (embedding(ids) * noise).sum().backward()
+        assert torch.equal(embedding.weight.grad, whole.grad)
+    assert "forward" not in vars(embedding)
