@@ -34,14 +34,22 @@ from babelscope.corpora.codes import code_among, known_as, same_language
         ("zh-TW", ("zho_Hans", "zho_Hant"), "zho_Hant"),
         ("sr-RS", ("srp_Cyrl", "srp_Latn"), "srp_Cyrl"),
         ("es-Latn", ("spa", "spa-MX"), "spa"),
-        ("fa-Arab", ("pes", "prs"), "pes"),
+        ("fa-Arab", ("pes",), "pes"),
+        ("pt-BR", ("por_Latn", "por-BR"), "por-BR"),
+        ("pt-BR", ("por_Latn",), "por_Latn"),
     ],
 )
 def test_codes_name_languages_that_files_are_named_by(given_code, there, expected):
     assert code_among(given_code, there) == expected
 
 
-@pytest.mark.parametrize(("given_code", "there"), [("sr-Latn", "sr-RS"), ("pt-PT", "pt-BR"), ("zh-TW", "cmn_Hans")])
+@pytest.mark.parametrize(
+    ("given_code", "there"),
+    [
+        ("sr-Latn", "sr-RS"), ("pt-PT", "pt-BR"), ("zh-TW", "cmn_Hans"), ("pt-BR", "pt-Latn-PT"),
+        ("ca-valencia", "ca-Latn"),
+    ],
+)  # fmt: skip
 def test_another_place_or_script_is_another_text(given_code, there):
     with pytest.raises(InputError, match="there is no language"):
         code_among(given_code, (there,))

@@ -48,6 +48,9 @@ def test_units_of_tmx(tmp_path):
     with pytest.raises(InputError, match="'zh' can be zh-CN, zh-TW there; name one of them"):
         find_named_pairs(f"tmx:zh:{scripts}")
     assert find_named_pairs(f"tmx:zh_Hant:{scripts}").read() == [("Yes.", "traditional")]
+    both = two.replace("zh-CN", "zh-Hant").replace("simplified", "exactly")
+    exact = write(tmp_path / "exact.tmx", TMX.replace('<tuv lang="fr"><seg>Oui.</seg></tuv>', both))
+    assert find_named_pairs(f"tmx:zho_Hant:{exact}").read() == [("Yes.", "exactly")]
     canadian = write(tmp_path / "canadian.tmx", TMX.replace('"fr"', '"fr-CA"'))
     assert find_named_pairs(f"tmx:fr_Latn:{canadian}").read() == [("Yes.", "Oui.")]
     every = own(tmp_path, "tmx", TMX.replace('srclang="en-US"', 'srclang="*all*"'))

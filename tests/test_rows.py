@@ -76,6 +76,8 @@ def trained(tagger, tagged, folder, tuning=QUICK, schedule=None, **given):
         ({"clip": 1e-3, "weight_decay": 0.0}, None),
         ({"micro_tokens": 40}, None),
         ({"threads": 2}, None),
+        ({"recompute": True, "micro_tokens": 40}, None),
+        ({"precision": "bfloat16", "patience": 1}, None),
         ({}, "freeze:-1,decay=0.5"),
     ],
 )

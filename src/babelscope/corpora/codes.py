@@ -42,7 +42,9 @@ def code_among(given: str, there: Collection[str]) -> str:
     """
     if given in there:
         return given
-    fitting = _same(given, there) or _members(given, there)
+    meant = _same(given, there) or _members(given, there)
+    exact = [code for code in meant if suffix(given) in ("", suffix(code))]
+    fitting = exact or [code for code in meant if script_in_place(given, code)]
     plain = [code for code in fitting if not suffix(code)]
     for codes in (fitting, plain, _usual(given, there)):
         if len(codes) == 1:
@@ -104,23 +106,20 @@ def _same(given: str, there: Collection[str]) -> list[str]:
     named = _three_letters(given)
     return [
         code for code in sorted(there)
-        if named == _three_letters(code) is not None and _means(given, code)
+        if named == _three_letters(code) is not None
     ]  # fmt: skip
 
 
-def _means(given: str, code: str) -> bool:
-    """Whether the script or place of `given`, if it has one, is that of `code`."""
-    return suffix(given) in ("", suffix(code)) or script_in_place(given, code)
-
-
+@lru_cache(maxsize=4096)
 def script_in_place(first: str, second: str) -> bool:
-    """Whether one of two codes names a script, and the other is written in it by its place, or usually.
+    """Whether of two codes of a language one names a script, and the other's place, or the language, is written in it.
 
-    So are `mlt_Latn` and `mt-MT`, `zh-Hant` and `zh-TW`, `es-Latn` and `es`; not `sr-Latn` and `sr-RS`.
+    So it is of `mlt_Latn` and `mt-MT`, `zh-Hant` and `zh-TW`, `es-Latn` and `es`; not of `sr-Latn` and `sr-RS`.
     """
-    tags = _tag(first), _tag(second)
-    named = [tag.script for tag in tags if tag and tag.script]
-    return len(named) == 1 and all(tag and tag.maximize().script == named[0] for tag in tags)
+    tags = [tag for code in (first, second) if (tag := _tag(code)) and not tag.variants]
+    scripts = {tag.maximize().script for tag in tags}
+    places = {tag.territory for tag in tags if tag.territory}
+    return len(tags) == 2 and len(scripts) == 1 and len(places) < 2 and sum(bool(tag.script) for tag in tags) == 1
 
 
 def _members(given: str, there: Collection[str]) -> list[str]:
@@ -130,9 +129,7 @@ def _members(given: str, there: Collection[str]) -> list[str]:
         return []
     fitting = [(code, member) for code in sorted(there) if (member := _tag(code))]
     return [
-        code
-        for code, member in fitting
-        if member.language != tag.language == member.prefer_macrolanguage().language and _means(given, code)
+        code for code, member in fitting if member.language != tag.language == member.prefer_macrolanguage().language
     ]
 
 

@@ -139,13 +139,10 @@ def _segments(path: Path, unit: ET.Element, wanted: tuple[str, str]) -> dict[str
 
 
 def _segment(segments: dict[str, str], language: str) -> str:
-    """The segment in a language; a script or place must be the same where both codes have one."""
+    """The segment in a language; a script or place must be the same where both codes have one, else fit."""
     there = [code for code in segments if same_language(code, language)]
-    fitting = [
-        code
-        for code in there
-        if suffix(language) in ("", suffix(code)) or not suffix(code) or script_in_place(code, language)
-    ]
+    exact = [code for code in there if suffix(language) in ("", suffix(code)) or not suffix(code)]
+    fitting = exact or [code for code in there if script_in_place(code, language)]
     if len(fitting) == 1:
         return segments[fitting[0]]
     return segments[code_among(language, fitting)] if fitting else ""

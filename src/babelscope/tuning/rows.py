@@ -2,14 +2,15 @@
 
 Most weights of a multilingual encoder are word embeddings (of XLM-R-base seven of ten), and a text reads few of them.
 AdamW leaves a row that no batch has read yet as it is but for weight decay. What the row owes of that is kept as
-factors, and made up for once something reads it. So every weight has the same bits as if all rows took every step.
+factors, and made up for once something reads it. So every weight has the same bits as if all rows took every step,
+as long as gradients are finite.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeGuard
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -55,7 +56,9 @@ class ReadRows:
 
     def recall(self, moments: Sequence[Tensor]) -> None:
         """At the first step: what an interrupted run had read has moments; a row with none is as one that was not."""
-        for moment in () if self._recalled else moments:
+        if self._recalled:
+            return
+        for moment in moments:
             self.read |= self.of(moment).any(dim=1)
         self._recalled = True
 
@@ -80,6 +83,7 @@ class ReadRows:
     def _look_up(self, ids: Tensor) -> Tensor:
         weight, padding = self._embedding.weight, self._embedding.padding_idx
         if not (torch.is_grad_enabled() and weight.requires_grad):
+            self.settle()
             return functional.embedding(ids, weight, padding)
         unique = ids.unique()
         fresh = unique[~self.read[unique]]
@@ -115,8 +119,8 @@ def read_rows(model: nn.Module, embedding: nn.Module, flats: Sequence[nn.Paramet
 
     Nothing but the embedding itself may read its weights, which are a part of one of the flat parameters.
     """
-    found = [ReadRows(embedding, flat) for flat in flats if _suits(embedding, model, flat)]
-    rows = found[0] if found else None
+    of_flat = next((flat for flat in flats if _suits(embedding, model, flat)), None)
+    rows = None if of_flat is None else ReadRows(cast("nn.Embedding", embedding), of_flat)
     try:
         yield rows
     finally:
@@ -124,7 +128,7 @@ def read_rows(model: nn.Module, embedding: nn.Module, flats: Sequence[nn.Paramet
             rows.release()
 
 
-def _suits(embedding: nn.Module, model: nn.Module, flat: nn.Parameter) -> TypeGuard[nn.Embedding]:
+def _suits(embedding: nn.Module, model: nn.Module, flat: nn.Parameter) -> bool:
     """Whether it is a large part of it, and torch computes on its rows and on what is beside them as on the whole."""
     if type(embedding) is not nn.Embedding or embedding.weight.numel() < LEAST:
         return False
