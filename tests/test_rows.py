@@ -60,9 +60,9 @@ def large_tagger(family, tokenizer, **given):
     return a_tagger(replace(family_encoder(family, tokenizer), model=model), **given)
 
 
-def trained(tagger, tagged, folder, tuning=QUICK, schedule=None, **given):
+def trained(tagger, tagged, folder, tuning=QUICK, schedule=None, dev=True, **given):
     """Weights, and the curves with the best step; a dev set reads what training does not."""
-    task = Tagging(tagger, tagged[:40], {"dev": tagged[40:]})
+    task = Tagging(tagger, tagged[:40], {"dev": tagged[40:]} if dev else {})
     history = tune(tagger, task, tuning, 0, folder, schedule=parse_schedule(schedule) if schedule else None, **given)
     return copied(tagger), history
 
@@ -104,6 +104,14 @@ def test_a_run_by_rows_resumes_with_the_same_bits(by_rows, tokenizer, tagged, tm
     (tmp_path / "again").mkdir()
     whole = trained(large_tagger("bert", tokenizer), tagged, tmp_path / "again" / "run")
     assert same_weights(resumed[0], whole[0]) and resumed[1] == whole[1]
+
+
+def test_without_a_dev_set_the_last_weights_are_whole(by_rows, tokenizer, tagged, tmp_path):
+    ends = []
+    for on in (True, False):
+        by_rows(on)
+        ends.append(trained(large_tagger("bert", tokenizer), tagged, tmp_path / str(on), dev=False))
+    assert same_weights(ends[0][0], ends[1][0])
 
 
 def test_a_watch_sees_all_weights_of_the_step(by_rows, tokenizer, tagged, tmp_path):
