@@ -140,7 +140,6 @@ def test_weights_that_are_also_read_otherwise_are_trained_whole(by_rows, tokeniz
     """Masked language modelling predicts by the word embeddings, all of them."""
     taken = by_rows(True)
     model = family_model("bert", layers=LAYERS, vocabulary=VOCABULARY)
-    assert isinstance(model, nn.Module)
     before = copied(model)
     tune(model, MaskedLanguageModelling(tokenizer, sentences, 32), QUICK, 0, tmp_path)
     assert not taken and not same_weights(before, copied(model))
