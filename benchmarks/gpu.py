@@ -133,6 +133,7 @@ def bert(given: argparse.Namespace) -> None:
 
 def profile(_: argparse.Namespace) -> None:
     """Of a run, which kernels take the GPU's time, and how much of the time it is busy."""
+    from torch.autograd import DeviceType
     from torch.profiler import ProfilerActivity
     from torch.profiler import profile as profiled
 
@@ -141,7 +142,8 @@ def profile(_: argparse.Namespace) -> None:
     with profiled(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as seen:
         seconds = babelscope_run(given, 0).seconds
     averages = seen.key_averages()
-    busy = sum(each.self_device_time_total for each in averages) / 1e6
+    kernels = [each for each in averages if each.device_type == DeviceType.CUDA and not each.is_user_annotation]
+    busy = sum(each.self_device_time_total for each in kernels) / 1e6
     print(f"training {seconds:.2f} s under the profiler, kernels {busy:.2f} s", flush=True)
     print(averages.table(sort_by="self_cuda_time_total", row_limit=14, max_name_column_width=60)[:9000], flush=True)
 

@@ -17,6 +17,7 @@ from babelscope.tasks.tag import Tagging
 from babelscope.tuning.checkpoint import module_weights, read_weights, write_weights
 from babelscope.tuning.language import learn_language
 from babelscope.tuning.loop import tune
+from babelscope.tuning.saving import Saving
 from babelscope.tuning.settings import Tuning
 from taggers import QUICK, StoppedError, a_tagger, same_weights, stop_at
 
@@ -233,3 +234,22 @@ def test_tied_weights_stay_tied_through_a_checkpoint(encoder, sentences, tmp_pat
         tune(model, task, QUICK, 0, tmp_path, stop_at(3), checkpoint_seconds=0.0)
     tune(model, task, QUICK, 0, tmp_path)
     assert model.get_output_embeddings().weight is model.get_input_embeddings().weight
+
+
+@pytest.mark.parametrize(
+    ("takes", "expected"), [(5.0, [60, 165, 270]), (0.5, [60, 120, 181, 241]), (0.0, range(60, 301, 60))]
+)
+def test_a_checkpoint_that_takes_long_to_write_is_written_less_often(monkeypatch, takes, expected):
+    """A twentieth of the run at most; one of 60 seconds otherwise."""
+    now, began = [0.0], []
+    monkeypatch.setattr("babelscope.tuning.saving.time.monotonic", lambda: now[0])
+
+    def write():
+        began.append(now[0])
+        now[0] += takes
+
+    saving = Saving(write, 60.0)
+    while now[0] < 300:
+        now[0] += 1
+        saving.if_due()
+    assert [int(each) for each in began] == list(expected)

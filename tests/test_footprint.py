@@ -10,8 +10,10 @@ from babelscope.encoders.footprint import CONTEXT, MARGIN, STATES, Footprint, fo
 from babelscope.encoders.load import load_encoder, save_encoder
 from babelscope.encoders.pieces import Batch
 from babelscope.encoders.shape import Shape, new_encoder
+from babelscope.measures.models import OfModel
 from babelscope.steps.encoder import Load, Operate
 from babelscope.steps.memory import ROOM, in_portions, memory_of
+from babelscope.steps.pretrain import Adapt
 from babelscope.steps.tune import Tune
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
@@ -109,6 +111,30 @@ def test_a_tuning_needs_what_its_portions_take(wide, tmp_path):
     assert (tune.needs.gpus, tune.needs.gpu_memory) == (0, 0)
     on_gpu = tune.model_copy(update={"tuning": Tuning.model_construct(**{**dict(Tuning(steps=1)), "device": "cuda"})})
     assert (on_gpu.needs.gpus, on_gpu.needs.gpu_memory) == (1, memory_of(load, Tuning(steps=1)))
+
+
+def test_logits_of_a_large_vocabulary_count_where_words_are_predicted():
+    """As those of XLM-R do: 15% of the tokens are predicted, each among 250,002."""
+    shape = footprint("shape:xlm-r")
+    more = shape.training(16_384, 128, "bfloat16", False, 0.15) - shape.training(16_384, 128, "bfloat16", False)
+    assert more == pytest.approx(MARGIN * 12 * 0.15 * 16_384 * 250_002)
+    load, tuning = (
+        Load(name="x", content="0", place="shape:xlm-r"),
+        on_cuda(micro_tokens="auto", tokens_per_batch=8192, max_length=256, precision="bfloat16"),
+    )
+    assert (in_portions(tuning, load, 0.15).micro_tokens, in_portions(tuning, load).micro_tokens) == (4096, None)
+
+
+def test_what_is_made_or_measured_on_a_gpu_needs_as_much_as_its_training():
+    """So that small ones share one."""
+    load, tuning = Load(name="x", content="0", place="shape:minilm"), on_cuda()
+    adapt = Adapt(name="a", encoder=load, texts=(), masking=0.3, tuning=tuning, seed=0)
+    assert adapt.needs.gpu_memory == memory_of(load, tuning, 0.3) > memory_of(load, tuning) > 0
+    tune = Tune(encoder=load, task="mlm", train=(), dev=(), tuning=tuning, seed=0)
+    assert tune.needs.gpu_memory == memory_of(load, tuning, 0.15)
+    measured = [OfModel.model_construct(model=model, device="cuda", threads=1).needs for model in (load, adapt, tune)]
+    assert [needs.gpu_memory for needs in measured] == [memory_of(load, tuning)] * 2 + [tune.needs.gpu_memory]
+    assert Adapt(name="a", encoder=load, texts=(), masking=0.3, tuning=Tuning(steps=1), seed=0).needs.gpu_memory == 0
 
 
 def on_cuda(**settings):

@@ -11,11 +11,11 @@ from babelscope.core.errors import InputError
 from babelscope.engine import local
 from babelscope.engine.events import Event, Failed, Finished, Lost, Started
 from babelscope.engine.run import run_plan
-from babelscope.engine.slots import Gpu
+from babelscope.engine.slots import NO_GPU, Gpu
 from babelscope.engine.store import Store
 from babelscope.face.session import Engine
 from babelscope.steps.plan import Plan
-from toy_steps import Crowded, OnGpu, Toy, runs
+from toy_steps import Crowded, OnGpu, Overcrowded, Seeing, Toy, runs
 
 GIB = 2**30
 
@@ -61,13 +61,39 @@ def test_a_step_sees_its_own_gpu_alone(store: Store, outside: Path, two_gpus: No
     assert seen <= {"0", "GPU-7"} and len(runs(outside)) == 5
 
 
+def test_a_step_that_is_alone_finds_no_idle_process_on_its_gpu(store: Store, outside: Path, two_gpus: None) -> None:
+    """Each keeps some of its memory."""
+    store.prepare()
+    small = [OnGpu(name=f"small{n}", outside=str(outside), gibibytes=1) for n in range(4)]
+    with local.LocalCrew(store) as crew:
+        for step in small:
+            crew.give(step, 0)
+        while any(child.key for child in crew._children):
+            list(crew.listen(10.0))
+        assert sorted(child.gpu or "" for child in crew._children) == ["0", "0", "GPU-7", "GPU-7"]
+        crew.give(OnGpu(name="alone", outside=str(outside), gibibytes=15), 0)
+        assert sorted(child.gpu or "" for child in crew._children) == ["0", "GPU-7", "GPU-7"]
+
+
+def test_a_step_of_a_processor_sees_no_gpu(store: Store, outside: Path, two_gpus: None) -> None:
+    """Where there is one, batches that nothing is learnt from are larger, and last digits others."""
+    steps = [OnGpu(name="step", outside=str(outside)), Seeing(name="beside", outside=str(outside))]
+    outcome = run_plan(Plan.of(steps), store, jobs=2)
+    assert len(outcome.computed) == 2
+    seen = [store.logs.of(step.key).read_text().strip() for step in steps]
+    assert seen == ["0", f"{NO_GPU!r}"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [(Crowded, "declare micro_tokens: 256"), (Overcrowded, "too little memory for it: CUDA out of")]
+)
 @pytest.mark.parametrize("always", [False, True])
 def test_a_step_without_memory_is_tried_once_more_alone_and_then_fails(
-    store: Store, outside: Path, always: bool
+    store: Store, outside: Path, always: bool, kind: type[Crowded], said: str
 ) -> None:
     """The file that makes it crowded is removed when the others are done, which is before it is tried alone."""
     Path(outside, "crowd").touch()
-    crowded = Crowded(name="crowded", outside=str(outside), always=always)
+    crowded = kind(name="crowded", outside=str(outside), always=always)
     others = [Toy(name=f"other{n}", outside=str(outside)) for n in range(3)]
     events: list[Event] = []
 
@@ -79,13 +105,13 @@ def test_a_step_without_memory_is_tried_once_more_alone_and_then_fails(
     outcome = run_plan(Plan.of([crowded, *others]), store, jobs=2, observe=observe)
     assert runs(outside)["crowded"] == 2
     first, *_ = [event for event in events if isinstance(event, Lost)]
-    assert "declare micro_tokens: 256" in first.message
+    assert said in first.message
     last = max(place for place, event in enumerate(events) if event == Started(crowded.key))
     assert {other.key for other in others} <= {each.key for each in events[:last] if isinstance(each, Finished)}
     assert (crowded.key in outcome.failed) == always
     if always:
         (failed,) = [event for event in events if isinstance(event, Failed)]
-        assert "declare micro_tokens: 256" in failed.message
+        assert said in failed.message
 
 
 def test_gpus_are_of_this_machine_alone(store: Store) -> None:

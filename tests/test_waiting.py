@@ -22,7 +22,7 @@ from babelscope.tuning.descent import Descent
 from babelscope.tuning.loop import tune
 from babelscope.tuning.settings import Tuning
 from every_task import bilstm_tasks, tasks
-from taggers import a_tagger, same_weights
+from taggers import FAMILIES, a_tagger, family_encoder, same_weights
 
 STEPS = Tuning(learning_rate=3e-3, steps=20, tokens_per_batch=128, validate_every=10)
 
@@ -98,6 +98,20 @@ def test_no_step_waits_for_what_it_computes(encoder, tagged, sentences, tmp_path
     for place, (model, task) in enumerate(tasks(encoder, tagged, sentences)):
         tune(model, task, Tuning(steps=3, bias_correction=False), 1, tmp_path / str(place))
         assert not noted, type(task)
+
+
+def test_no_family_looks_at_a_mask(tokenizer, monkeypatch):
+    """Whether it hides something, as transformers does before it makes one of its own."""
+    looked, truth = [], Tensor.__bool__
+    monkeypatch.setattr(Tensor, "__bool__", lambda tensor: (looked.append(tensor.shape), truth(tensor))[1])
+    ids = torch.full((2, 5), 7)
+    mask = torch.arange(5) < torch.tensor([[5], [3]])
+    for family in FAMILIES:
+        backbone = family_encoder(family, tokenizer).backbone
+        looked.clear()
+        with masks_unread(), torch.no_grad():
+            backbone(input_ids=ids, attention_mask=mask)
+        assert not looked, family
 
 
 def test_readings_are_noted():

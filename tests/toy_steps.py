@@ -94,6 +94,27 @@ class Crowded(Toy):
             raise NoMemoryError("a batch does not fit into the memory of the cuda device: declare micro_tokens: 256")
 
 
+class OutOfMemoryError(RuntimeError):
+    """Is called as torch's is."""
+
+
+class Overcrowded(Crowded):
+    """What torch says where nothing of ours was waiting for it."""
+
+    def act(self, workspace: Workspace) -> None:
+        try:
+            super().act(workspace)
+        except NoMemoryError:
+            raise OutOfMemoryError("CUDA out of memory. Tried to allocate 20 GiB") from None
+
+
+class Seeing(Toy):
+    """Says which devices it sees, of a processor."""
+
+    def act(self, workspace: Workspace) -> None:
+        print(repr(os.environ.get("CUDA_VISIBLE_DEVICES")))
+
+
 class OnGpu(Toy):
     """Says which devices it sees."""
 

@@ -16,6 +16,8 @@ STATES = 16
 """Bytes a weight: itself, its gradient and AdamW's two means, all in float32."""
 KEPT = {"float32": 4, "bfloat16": 3}
 """Bytes of a number that is kept for the gradient; with autocast, of some in both precisions."""
+LOGITS = 12
+"""Bytes of a logit of a masked language model head: the logit, its log-probability and its gradient, in float32."""
 CONTEXT = 1 << 30
 """Bytes that a process takes on a GPU before it does anything, and what libraries take to work in."""
 MARGIN = 1.25
@@ -62,11 +64,15 @@ class Footprint(NamedTuple):
         """
         return tokens * (12 * self.width + 3 * self.feed_forward + 2 * self.heads * length)
 
-    def training(self, tokens: int, length: int, precision: str, recompute: bool) -> int:
-        """Bytes, about, to train on so many tokens at once; of layers that are computed again, one is kept at once."""
+    def training(self, tokens: int, length: int, precision: str, recompute: bool, predicted: float = 0.0) -> int:
+        """Bytes, about, to train on so many tokens at once, a share of which a masked language model head predicts.
+
+        Of layers that are computed again, one is kept at once.
+        """
         layers = self.kept(tokens, length) * (1 if recompute else self.layers)
         inputs = self.layers * tokens * self.width if recompute else 0
-        return round(MARGIN * (STATES * self.weights + KEPT[precision] * (layers + inputs)) + CONTEXT)
+        logits = LOGITS * predicted * tokens * self.vocabulary
+        return round(MARGIN * (STATES * self.weights + KEPT[precision] * (layers + inputs) + logits) + CONTEXT)
 
 
 SHAPE = "shape:"

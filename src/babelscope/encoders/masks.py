@@ -33,7 +33,9 @@ def masks_unread() -> Iterator[None]:
     made = ALL_MASK_ATTENTION_FUNCTIONS["sdpa"]
 
     def mask(*args: Any, **given: Any) -> Any:
-        return made(*args, **(given | {"allow_is_bidirectional_skip": given.get("attention_mask") is None}))
+        if given.get("attention_mask") is None:
+            return made(*args, **(given | {"allow_is_bidirectional_skip": True}))
+        return made(*args, **(given | {"allow_is_bidirectional_skip": False, "allow_is_causal_skip": False}))
 
     ALL_MASK_ATTENTION_FUNCTIONS["sdpa"] = mask
     try:

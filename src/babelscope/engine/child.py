@@ -41,7 +41,8 @@ class Child:
     """One process, and the key of the step that it has.
 
     `store` is the address of the store; the process begins in `folder`, by default in ours. Of GPUs it sees `gpu`
-    alone, or with None all that we see. Raises InputError on a system without POSIX's signals and descriptors.
+    alone, with `NO_GPU` none, or with None all that we see. Raises InputError on a system without POSIX's signals and
+    descriptors.
     """
 
     def __init__(self, store: str, folder: str | None = None, gpu: str | None = None):
@@ -142,7 +143,7 @@ def dismiss(children: Iterable[Child]) -> None:
 
 
 def _environment(gpu: str | None) -> dict[str, str]:
-    visible = {VISIBLE: gpu} if gpu and gpu != OTHER else {}
+    visible = {} if gpu in (None, OTHER) else {VISIBLE: gpu}
     path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
     return {**os.environ, **ENVIRONMENT, **visible, "PYTHONPATH": path}
 

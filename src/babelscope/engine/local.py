@@ -15,7 +15,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.step import Needs, Step
 from babelscope.engine.child import Child, dismiss
 from babelscope.engine.events import Event
-from babelscope.engine.slots import ONE_OTHER, Gpu, Taken, free_gpu, gpus_here
+from babelscope.engine.slots import NO_GPU, ONE_OTHER, Gpu, Taken, free_gpu, gpus_here
 from babelscope.engine.store import Store
 
 
@@ -63,7 +63,9 @@ class LocalCrew:
     def give(self, step: Step, place: int) -> None:
         """Let a free child execute the step, on the GPU that has most room if it needs one."""
         needs = step.needs
-        child = self._free_child(self._gpu_for(needs) if needs.gpus else None)
+        child = self._free_child(self._gpu_for(needs) if needs.gpus else NO_GPU)
+        if needs.gpus and all(other.key is None for other in self._children):
+            self._end_idle(child)
         child.needs = needs
         child.give(step.key, bytes(ForkingPickler.dumps(step)), self._seconds)
 
@@ -89,6 +91,12 @@ class LocalCrew:
     def _gpus(self) -> list[Gpu]:
         """Looked for only where a step needs one."""
         return gpus_here(self._chosen)
+
+    def _end_idle(self, kept: Child) -> None:
+        """A step that is alone has all of a GPU's memory, of which idle processes keep half a gigabyte each."""
+        for child in [child for child in self._children if child.gpu == kept.gpu and child is not kept]:
+            child.stop()
+            self._children.remove(child)
 
     def _free_child(self, gpu: str | None) -> Child:
         for child in [child for child in self._children if child.key is None and child.gpu == gpu]:

@@ -32,6 +32,7 @@ class Taken(NamedTuple):
     needs: Needs
 
 
+NO_GPU = ""
 OTHER = "other"
 ONE_OTHER = (Gpu(OTHER, 0),)
 """An accelerator of another kind than CUDA: one step at a time."""

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from babelscope.core.step import Step
-from babelscope.core.tasks import MASKING_RATE
 from babelscope.encoders.footprint import Footprint
 from babelscope.measures.retrieval import Retrieve
 from babelscope.measures.similarity import SentenceSimilarity
@@ -18,7 +17,6 @@ from babelscope.measures.surface import Surface
 from babelscope.steps import Adapt, Distil, EncoderStep, Evaluate, Pretrain, Training, Tune
 from babelscope.steps.duration import PIECES_A_WORD, USUAL_WORDS, data_of, duration_of, examples_of, words_of
 from babelscope.steps.memory import LONGEST, shape_of
-from babelscope.tasks.kinds import kind_of
 from babelscope.tuning.settings import Tuning
 
 SPECIAL = 2
@@ -127,7 +125,7 @@ def _learning(step: Training) -> Work:
         length = texts.longest_of(tuning.examples_per_batch)
         tokens = steps * min(tuning.examples_per_batch, texts.examples) * length
     passes = LEARNING + tuning.recompute + isinstance(step, Distil)  # layers again, or the teacher's
-    return Work(passes * tokens + _selecting(step, steps), length, _predicted(step))
+    return Work(passes * tokens + _selecting(step, steps), length, step.predicted)
 
 
 def _selecting(step: Training, steps: int) -> float:
@@ -150,12 +148,6 @@ def _batches(step: Tune) -> int:
     """Of an epoch."""
     once = step.tuning.model_copy(update={"epochs": 1, "steps": None})
     return duration_of(step.model_copy(update={"tuning": once})).steps
-
-
-def _predicted(step: Training) -> float:
-    if isinstance(step, Tune):
-        return MASKING_RATE if kind_of(step.task).needs_mlm_head else 0.0
-    return step.masking if isinstance(step, Pretrain | Adapt) else 0.0
 
 
 def _reading(data: tuple[Any, ...], tuning: Tuning, times: int = 1) -> Work:

@@ -182,6 +182,8 @@ def _execute(key: str, pickled: bytes, store: Store, workspace: DraftWorkspace) 
         store.may_go_on(key)  # a store that was moved may be why
         with suppress(OSError):  # the disk may be full, which may be the very error
             traceback.print_exc()
+        if type(error).__name__ == "OutOfMemoryError":  # torch's, which may not be imported: another step may have it
+            return Lost(key, f"the accelerator has too little memory for it: {error}", TRIES)
         return _failed(key, error, f"{type(error).__name__}: {error}; the traceback is in {store.logs.of(key)}")
     return Finished(key, seconds)
 

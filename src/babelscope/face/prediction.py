@@ -161,7 +161,7 @@ def _memory(step: Step) -> int:
     """Bytes of a training, or of whatever is computed on an accelerator, about; 0: not known."""
     if not isinstance(step, Training):
         return step.needs.gpu_memory
-    return memory_of(step.encoder if isinstance(step, Tune) else step, step.tuning)
+    return memory_of(step.encoder if isinstance(step, Tune) else step, step.tuning, step.predicted)
 
 
 def _storage(size: int | None) -> str:

@@ -11,6 +11,8 @@ from babelscope.core.devices import Device
 from babelscope.core.step import Needs, Step, Workspace
 from babelscope.measures.compiled import Compiled
 from babelscope.steps import EncoderStep, Tune
+from babelscope.steps.memory import memory_of
+from babelscope.tuning.settings import Tuning
 
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
@@ -43,7 +45,11 @@ class OfModel(Step):
 
     @property
     def needs(self) -> Needs:
-        return Needs.on(self.device, self.threads)
+        """As if the model were trained: what is measured is less than what a training keeps."""
+        if isinstance(self.model, Tune):
+            return self.model.needs
+        memory = 0 if self.device == "cpu" else memory_of(self.model, Tuning(steps=1))
+        return Needs.on(self.device, self.threads, memory)
 
     @property
     def labels(self) -> dict[str, Any]:

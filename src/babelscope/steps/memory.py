@@ -14,23 +14,26 @@ ROOM = 16 << 30
 comes of it, and one study should have the same keys on every machine."""
 
 
-def memory_of(encoder: EncoderStep, tuning: Tuning) -> int:
-    """Bytes, about, to train an encoder; 0 where its shape cannot be seen."""
+def memory_of(encoder: EncoderStep, tuning: Tuning, predicted: float = 0.0) -> int:
+    """Bytes, about, to train an encoder; 0 where its shape cannot be seen.
+
+    A share of its tokens is `predicted` by a masked language model head.
+    """
     shape = shape_of(encoder)
-    return 0 if shape is None else _bytes(shape, tuning, tuning.at_once or _batch(tuning))
+    return 0 if shape is None else _bytes(shape, tuning, tuning.at_once or _batch(tuning), predicted)
 
 
-def in_portions(tuning: Tuning, encoder: EncoderStep) -> Tuning:
+def in_portions(tuning: Tuning, encoder: EncoderStep, predicted: float = 0.0) -> Tuning:
     """The settings with `micro_tokens: auto` resolved for an encoder; where its shape cannot be seen, to None.
 
-    It is halved from a batch until `ROOM` holds it, but no less than a sequence.
+    It is halved from a batch until `ROOM` holds it, but no less than a sequence. `predicted` is as of `memory_of`.
     """
     if tuning.micro_tokens != "auto":
         return tuning
     shape, whole = _loaded_shape(encoder), _batch(tuning)
     at_once = whole
     if shape is not None and tuning.device != "cpu":
-        while at_once > _length(tuning) and _bytes(shape, tuning, at_once) > ROOM:
+        while at_once > _length(tuning) and _bytes(shape, tuning, at_once, predicted) > ROOM:
             at_once = max(at_once // 2, _length(tuning))
     return tuning.model_copy(update={"micro_tokens": None if at_once == whole else at_once})
 
@@ -58,9 +61,9 @@ def _loaded_shape(encoder: EncoderStep) -> Footprint | None:
     return shape_of(loaded) if loaded else None
 
 
-def _bytes(shape: Footprint, tuning: Tuning, at_once: int) -> int:
+def _bytes(shape: Footprint, tuning: Tuning, at_once: int, predicted: float) -> int:
     length = _length(tuning)
-    return shape.training(max(at_once, length), length, tuning.precision, tuning.recompute)
+    return shape.training(max(at_once, length), length, tuning.precision, tuning.recompute, predicted)
 
 
 def _batch(tuning: Tuning) -> int:

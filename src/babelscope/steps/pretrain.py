@@ -43,8 +43,17 @@ class Learned(EncoderStep):
         raise NotImplementedError
 
     @property
+    def predicted(self) -> float:
+        """The share of tokens that a masked language model head predicts."""
+        return getattr(self, "masking", 0.0)
+
+    @property
     def needs(self) -> Needs:
-        return Needs.on(self.tuning.device, self.tuning.threads)
+        from babelscope.steps.memory import memory_of
+
+        tuning = self.tuning
+        memory = 0 if tuning.device == "cpu" else memory_of(self, tuning, self.predicted)
+        return Needs.on(tuning.device, tuning.threads, memory)
 
     def build(self, results: Results) -> Encoder:
         """The encoder that the step wrote."""

@@ -11,7 +11,7 @@ from pydantic import NonNegativeInt, SerializeAsAny
 from babelscope.core.errors import InputError
 from babelscope.core.seeds import derive_seed
 from babelscope.core.step import Needs, Results, Step, Workspace
-from babelscope.core.tasks import Task
+from babelscope.core.tasks import MASKING_RATE, Task
 from babelscope.core.training import TrainedOn
 from babelscope.corpora.codes import known_as
 from babelscope.corpora.datasets import Dataset
@@ -90,9 +90,15 @@ class Tune(Step):
         return labels | ({"schedule": self.schedule.name} if self.schedule else {})
 
     @property
+    def predicted(self) -> float:
+        """The share of tokens that a masked language model head predicts."""
+        return MASKING_RATE if kind_of(self.task).needs_mlm_head else 0.0
+
+    @property
     def needs(self) -> Needs:
-        device = self.tuning.device
-        return Needs.on(device, self.tuning.threads, 0 if device == "cpu" else memory_of(self.encoder, self.tuning))
+        tuning = self.tuning
+        memory = 0 if tuning.device == "cpu" else memory_of(self.encoder, tuning, self.predicted)
+        return Needs.on(tuning.device, tuning.threads, memory)
 
     @property
     def title(self) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -25,6 +25,8 @@ WIDTH = 8
 """What the pieces of a row are a multiple of."""
 GRAPHS = 100
 """That are kept at most; batches of further shapes are computed kernel by kernel."""
+UNCAPTURED = ("deberta-v2",)
+"""Families whose forward pass copies numbers to the device, which cannot be captured."""
 
 
 @contextmanager
@@ -55,6 +57,11 @@ def rounded(size: int, least: int = 1) -> int:
     return -(-size // step) * step
 
 
+def can_be_captured(backbone: PreTrainedModel) -> bool:
+    """Whether its passes are started on a CUDA device without waiting for it."""
+    return backbone.device.type == "cuda" and backbone.config.model_type not in UNCAPTURED
+
+
 class Graph(NamedTuple):
     """The two passes of a shape, and where they read and write."""
 
@@ -78,7 +85,7 @@ class Passes:
         self._positions = max_positions(backbone.config)
         self._seen: set[Any] = set()
         self._graphs: dict[Any, Graph] = {}
-        self._can_capture = backbone.device.type == "cuda"
+        self._can_capture = can_be_captured(backbone)
         self._pool = torch.cuda.graph_pool_handle() if self._can_capture else None
         self._tie = torch.zeros(1, device=backbone.device, requires_grad=True)
         self._waits = False
@@ -126,16 +133,25 @@ class Passes:
         if key not in self._graphs and key in self._seen and len(self._graphs) < GRAPHS:
             try:
                 self._graphs[key] = self._capture(padded(given, shape))
-            except RuntimeError as error:  # an operation that cannot be captured: this family's passes stay as they are
+            except RuntimeError as error:  # no memory is left, or an operation cannot be captured
                 warnings.warn(f"passes are computed kernel by kernel: {error}", stacklevel=2)
-                self._can_capture = False
+                self._give_up()
         self._seen.add(key)
         return self._graphs.get(key)
+
+    def _give_up(self) -> None:
+        """Compute kernel by kernel from now on; what graphs hold goes back to the device."""
+        self._can_capture = False
+        with suppress(RuntimeError):  # where the capture has not begun, or has ended as it should
+            torch._C._cuda_endAllocateToPool(self._backbone.device.index or 0, self._pool)
+        self._graphs.clear()
+        torch.cuda.empty_cache()
 
     def _trained(self) -> list[nn.Parameter]:
         return [weights for weights in self._weights if weights.requires_grad]
 
     def _capture(self, inputs: dict[str, Tensor]) -> Graph:
+        torch.cuda.empty_cache()  # while it is captured, nothing that is kept for later can be used for a graph
         forward, backward = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
         dtype, autocasts = torch.get_autocast_dtype("cuda"), torch.is_autocast_enabled("cuda")
         with self._captured(forward), torch.autocast("cuda", dtype, autocasts, cache_enabled=False):
