@@ -218,6 +218,7 @@ def test_what_does_not_say_of_what_it_is_is_refused(words: str, bundle: Path, tm
 ENTRIES = {
     "outside": entry("../rows.jsonl", size=3),
     "link": entry("about.json", type=tarfile.SYMTYPE, linkname="/etc/hostname"),
+    "sparse": entry(f"results/aa/{'a' * 64}/rows.jsonl", type=tarfile.GNUTYPE_SPARSE),
     "pipe": entry(f"results/aa/{'a' * 64}/rows.jsonl", type=tarfile.FIFOTYPE),
     "of no bundle": entry(f"results/aa/{'a' * 64}/other.json"),
     "larger than anything that is written": entry("about.json", size=(1 << 26) + 1),

@@ -190,6 +190,8 @@ def test_export_copies_an_encoder_out_of_the_store(encoder_folder, tmp_path):
     ):
         refused = babelscope("export", key, "-o", tmp_path / "fresh", "--store", store)
         assert refused.status == 2 and problem in refused.errors
+    refused = babelscope("export", encoder_folder, "-o", tmp_path / "other", "--store", store)
+    assert refused.status == 2 and f"{encoder_folder}: is a folder; give the key of a result" in refused.errors
 
 
 def _keys(store: Path) -> list[str]:
@@ -218,7 +220,23 @@ def test_results_with_other_parameters_are_hinted_at(study, store, tmp_path):
     others = ("--with", "encoders=[world-natural]", "--with", "world_seed=7")
     answer = babelscope("rows", study, "--store", store, *others, "-o", tmp_path / "x.csv")
     assert answer.status == 2 and "no results of tiny for these parameters: run it first" in answer.errors
-    assert "--with scale=small" in answer.errors
+    assert "--with scale=small" not in answer.errors  # which a file does not have
+    answer = babelscope("rows", "first-look", "--store", store, "-o", tmp_path / "x.csv")
+    assert answer.status == 2 and "such as --with scale=small" in answer.errors
+
+
+def test_one_study_is_watched(store):
+    answer = babelscope("status", "--watch", "--store", store)
+    assert answer.status == 2 and "--watch: is of one study, and none is named here" in answer.errors
+
+
+def test_letters_that_a_terminal_has_not_are_no_error(encoder_folder, tmp_path):
+    path = write_study(tmp_path / "s.yaml", declaration(encoder_folder, seeds=[0]))
+    code = "from babelscope.face.cli import main; main()"
+    command = [sys.executable, "-c", code, "plan", str(path), "--store", str(tmp_path / "ж")]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    answer = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=SOON)
+    assert answer.returncode == 0 and r"\u0436" in answer.stdout and not answer.stderr
 
 
 @pytest.mark.parametrize("name", ["rows.xlsx", "rows", "file/rows.csv"])

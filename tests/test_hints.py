@@ -15,7 +15,10 @@ from babelscope.core.languages import code_of_name, is_language
 from babelscope.core.registry import import_plugins
 from babelscope.core.tasks import task_of
 from babelscope.corpora.conllu import write_conllu
+from babelscope.corpora.datasets import find
+from babelscope.corpora.given_pairs import given_pairs
 from babelscope.corpora.plain import available_ntrex
+from babelscope.corpora.rewriting import restore
 from babelscope.corpora.sources import (
     available_treebanks,
     data_folders,
@@ -23,12 +26,14 @@ from babelscope.corpora.sources import (
     treebank_folder,
     treebank_language,
 )
+from babelscope.corpora.transliteration import transliteration
+from babelscope.corpora.unlabelled import read_words
 from babelscope.encoders.places import display_name, locate
 from babelscope.face import prediction
 from babelscope.face.job import job_of
 from babelscope.face.notes import notes
 from babelscope.measures.similarities.table import check_similarity
-from babelscope.studies import find_study
+from babelscope.studies import STUDIES, find_study
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from babelscope.surgery import Operation, parse_operation
@@ -50,6 +55,8 @@ from command_line import babelscope, declaration, transfer, write_study
         (lambda: locate("world-naturl"), "world-natural"),
         (lambda: locate("mbret"), "mbert"),
         (lambda: treebank_language("UD_Germn-PUD"), "German"),
+        (lambda: transliteration("uygur"), "uyghur"),
+        (lambda: find("pos", "wrld:qaa", "train", 5), "world"),
     ],
 )
 def test_the_nearest_name_is_said(ask, meant):
@@ -69,6 +76,63 @@ def test_a_name_like_no_other_has_no_nearest():
     with pytest.raises(InputError) as error:
         find_study("zzzzzz", {})
     assert "did you mean" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"tasks.pos.measure": "acuracy"}, "cannot be 'acuracy' (did you mean accuracy?)"),
+        (
+            {"tasks.pos.task": "inference", "tasks.pos.baselines": [], "tasks.pos.head": "famly"},
+            "the head cannot be 'famly' (did you mean family?)",
+        ),
+        ({"contrasts.0.tasks": ["ps"]}, "contrasts.0.tasks: 'ps' is not scored (did you mean pos?)"),
+        ({"contrasts.0.first.encoder": "world-natral"}, "is named world-natral (did you mean world-natural?)"),
+        ({"contrasts.0.second.surgery": "reint"}, "under reint (did you mean reinit?)"),
+    ],
+)
+def test_the_nearest_name_is_said_of_a_study(tmp_path, changes, said):
+    contrast = {
+        "claim": "c",
+        "first": {"encoder": "world-natural"},
+        "second": {"encoder": "world-natural", "surgery": "reinit"},
+    }
+    study = {"encoders": ["world-natural"], "surgeries": [None, "reinit"], "contrasts": [contrast], "seeds": [0]}
+    file = write_study(tmp_path / "s.yaml", declaration(tmp_path, **study, tasks={"pos": transfer()}))
+    with pytest.raises(BabelscopeError) as error:
+        compile_study(find_study(str(file), changes))
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda path: read_words(path),
+        lambda path: restore(path, path.with_name("new")),
+        lambda path: given_pairs(str(path), "it"),
+        lambda path: given_pairs(path.name, "it"),
+    ],
+)
+def test_of_a_file_that_is_not_there_it_is_said_and_not_how_it_should_be_named(tmp_path, ask):
+    with pytest.raises(BabelscopeError, match=r"(?i)no such file") as error:
+        ask(tmp_path / "nosuch.md")
+    assert "give CoNLL-U in a file" not in str(error.value)
+
+
+def test_the_profile_of_a_study_that_has_no_world_is_its_own():
+    assert {study.default for study in STUDIES.values()} == {"world", "real"}
+    assert STUDIES["multilingual-encoder"].default == "real"
+
+
+def test_a_study_of_a_package_that_cannot_be_imported_is_named(tmp_path, monkeypatch):
+    package = tmp_path / "broken_studies"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "my_study.py").write_text("import no_such_module")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(STUDIES, "_packages", [*STUDIES._packages, "broken_studies"])
+    with pytest.raises(InputError, match=r"my_study\.py: ModuleNotFoundError: No module named 'no_such_module'"):
+        list(STUDIES)
 
 
 def test_a_list_that_there_is_not_has_a_nearest():

@@ -69,6 +69,11 @@ def test_letters_are_in_the_key_and_their_absence_is_not():
     assert "rules" not in plain
 
 
+def test_letters_that_are_not_named_are_refused():
+    with pytest.raises(InputError, match="'world:qaa>': says no transliteration after >"):
+        find("pos", "world:qaa>", "test", 5)
+
+
 def test_rules_that_change_are_noticed(tmp_path):
     table = tmp_path / "table.tsv"
     table.write_text("a\tb\n", encoding="utf-8")

@@ -12,6 +12,7 @@ from babelscope.corpora.parallel import (
     Kept,
     find_named_pairs,
 )
+from babelscope.steps.card import described
 from translation_files import TMX, own, write
 
 
@@ -125,3 +126,14 @@ def test_of_commas_in_names_the_one_between_two_files_counts(tmp_path, monkeypat
         given_pairs("a,b,c", "it")
     with pytest.raises(InputError, match=r"text:en:.*/x: there is no file"):
         given_pairs("x,y,z", "it")
+
+
+def test_a_card_has_the_names_of_files_and_not_of_folders(tmp_path):
+    """It is published with the model; digests say which files they are."""
+    (tmp_path / "pairs.tsv").write_text("a\tb\n")
+    for name, line in (("en.txt", "a"), ("mt.txt", "b")):
+        (tmp_path / name).write_text(f"{line}\n")
+    one = given_pairs(str(tmp_path / "pairs.tsv"), "mt")
+    two = given_pairs(f"{tmp_path / 'en.txt'},{tmp_path / 'mt.txt'}", "mt")
+    assert str(tmp_path) in one.name and str(tmp_path) in str(two.names)
+    assert [described(text)["text"] for text in (one, two)] == ["tsv:mt:pairs.tsv", "text:en:en.txt, text:mt:mt.txt"]

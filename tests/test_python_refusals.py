@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import babelscope as bs
+from babelscope.engine.store import Store
+from babelscope.face.kept import keep
 from command_line import transfer
 from python_models import ENGLISH, OTHERS, SMALL
 
@@ -28,6 +33,31 @@ def test_a_declared_study_does_not_go_by_the_name_of_a_built_in_one(tiny, name):
     with pytest.raises(bs.errors.InputError, match=f"^study: '{name}' is the name of a built-in study, .*another name"):
         bs.Study(name=name, encoders=[tiny], tasks={"pos": transfer()})
     assert bs.read_study("underspecified").name == "underspecified@world"
+
+
+@pytest.mark.parametrize("encoders", ["world-natural", {"name": "mine"}, None, 3])
+def test_encoders_of_a_study_are_a_list(encoders):
+    """A text was read letter by letter, a mapping by its keys."""
+    with pytest.raises(bs.errors.StudyError, match="encoders: should be a"):
+        bs.Study(name="mine", encoders=encoders, tasks={"pos": transfer()})
+
+
+def test_what_is_of_another_kind_is_refused_in_words(tiny, tmp_path):
+    study = bs.Study(name="mine", encoders=[tiny], tasks={"pos": transfer()})
+    with pytest.raises(bs.errors.InputError, match="engine 3: give local, or the address"):
+        study.run(store=tmp_path / "store", engine=3)
+    file = tmp_path / "study.yaml"
+    file.write_text("name: mine")
+    with pytest.raises(bs.errors.InputError, match="3: give a key of the study as text"):
+        bs.read_study(file, {3: 3})
+    with pytest.raises(bs.errors.BabelscopeError, match=r"no-such\.json"):
+        study.plan(tmp_path / "store").prediction(calibration=str(tmp_path / "no-such.json"))
+
+
+def test_nothing_is_exported_into_a_store(tagger):
+    """Which takes what is there for its own, and removes it."""
+    with pytest.raises(bs.errors.InputError, match="in the folder results of the store"):
+        tagger.export(tagger.store.folder / "results" / "model")
 
 
 def test_what_cannot_be_loaded_is_refused(tiny, encoder):
@@ -210,3 +240,18 @@ def test_numbers_of_a_language_that_is_brought_in_are_looked_at(name, value):
 def test_arguments_of_another_kind_are_refused_in_words(use, problem, tmp_path):
     with pytest.raises(bs.errors.InputError, match=problem):
         use(bs.load("world-natural", store=tmp_path))
+
+
+def test_two_processes_keep_one_encoder(tiny, tmp_path, monkeypatch):
+    """The other was faster by a moment: its folder is there when ours is to be moved to its place."""
+    built, rename = tiny.build(), Path.rename
+
+    def after_the_other(draft, folder):
+        shutil.copytree(draft, folder)
+        return rename(draft, folder)
+
+    monkeypatch.setattr(Path, "rename", after_the_other)
+    store = Store(tmp_path / "store")
+    first = keep(built, store)
+    assert keep(built, store) == first
+    assert len(list((store.folder / "encoders").iterdir())) == 1

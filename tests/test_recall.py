@@ -1,6 +1,8 @@
 """A key is enough to have a step again."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -45,6 +47,14 @@ def change(store, key, **changes):
     path = store.folder / "results" / key[:2] / key / "manifest.json"
     manifest = {name: value for name, value in json.loads(path.read_text()).items() if name != "digest"} | changes
     path.write_text(json.dumps(manifest | {"digest": digest(manifest)}))
+
+
+def test_a_process_that_has_measured_nothing_knows_the_steps_of_measures():
+    """It said of every bundle with such a step that another version had written it."""
+    recall_one = "step_of({'step': 'Retrieve', 'fields': {'texts': 3}}, None)"
+    code = f"from babelscope.engine.recall import step_of\n{recall_one}"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr
+    assert "validation errors for Retrieve" in said and "KeyError" not in said
 
 
 def test_every_step_of_a_plan_is_recalled(plan, published):

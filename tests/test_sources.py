@@ -166,7 +166,10 @@ def test_every_public_file_bears_the_code_of_its_language():
 
 def test_available_treebanks_are_those_of_the_table_and_the_folder(data):
     data("UD_Turkish-IMST", "tr_imst", dev=1)
-    data("UD_Spanish-X", "es_x", train=1, test=1)
+    folder = data("UD_Spanish-X", "es_x", train=1, test=1)
+    data("UD_Spanish-X-old", "es_x", train=1)  # a copy
+    (folder.parent / "UD_Spanish-X.zip").touch()
+    (folder.parent / "UD_Spanish-Y").touch()
     found = {treebank.name: treebank for treebank in available_treebanks()}
     assert list(found) == sorted(found)
     assert set(found) == {row.treebank for row in _public_files()} | {"UD_Spanish-X"}

@@ -141,6 +141,15 @@ def test_a_tracker_that_is_not_installed_says_what_installs_it(monkeypatch):
         tracker_at("tensorboard:x", "mine")
 
 
+def test_a_server_that_does_not_answer_is_named(monkeypatch):
+    def refuse(address, study):
+        raise RuntimeError(f"API request to {address} failed: Connection refused")
+
+    monkeypatch.setitem(tracking.TRACKERS, "mlflow", refuse)
+    with pytest.raises(InputError, match=r"--track mlflow:http://127\.0\.0\.1:1: RuntimeError: .* Connection refused"):
+        tracker_at("mlflow:http://127.0.0.1:1", "mine")
+
+
 def test_a_tracker_that_fails_is_let_go_of_and_the_others_go_on(study, tmp_path, monkeypatch):
     class Broken(Kept):
         def add(self, run, step, numbers):

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from babelscope.core.declaration import Declaration
-from babelscope.core.errors import DataError, InputError
+from babelscope.core.errors import DataError, InputError, did_you_mean
 from babelscope.core.examples import Sentence
 from babelscope.core.tasks import ENTITIES, LINES, TEXTS, TREES, WORDS, Task, task_of
 from babelscope.corpora import bio
@@ -257,7 +257,9 @@ def _source(task: Task, name: str) -> DataSource:
 def _other_data(name: str, task: Task) -> InputError:
     world = (f"{WORLD_PREFIX}CODE",) if _is_of_the_world(task) else ()
     names = ", ".join((*world, *source_names(task)))
-    return InputError(f"{name!r} is no data of {task}, whose data sets are named {names}")
+    prefixes = {each.partition(":")[0] for each in (*world, *source_names(task)) if ":" in each}
+    near = did_you_mean(name.partition(":")[0], prefixes)
+    return InputError(f"{name!r} is no data of {task}{near}, whose data sets are named {names}")
 
 
 def data_labels(data: WorldData | FileData) -> dict[str, str]:

@@ -54,6 +54,9 @@ def _found(given: str, language: str, source: str) -> NamedPairs | FilePairs:
             f"{given}: pairs are in a file named .tsv, a sentence, a tab and its translation in each line, or in .tmx. "
             "Save a table as tab-separated text; of two files of lines give both, with a comma between them"
         )
+    if kind is None and ":" not in given:
+        advice = "Give a file of pairs, FILE.tsv or FILE.tmx; two files of lines, en.txt,it.txt; or a name, ntrex:it"
+        raise InputError(f"{given}: there is no such file", advice)
     return find_named_pairs(f"{kind}:{language}:{_whole(given)}" if kind else given)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from babelscope.core.errors import DataError, InputError
-from babelscope.core.outside import new_path, write_text
+from babelscope.core.outside import new_path, opened, write_text
 from babelscope.core.words import counted
 from babelscope.corpora.lines import Line, numbered_lines
 from babelscope.corpora.raw_text import check_raw
@@ -67,6 +67,7 @@ def restore(source: Path, target: Path) -> Changed:
         DataError, InputError: as of `rewrite`; or the source is no CoNLL-U, in which alone it is kept.
     """
     if not _is_conllu(source):
+        opened(source).close()
         raise InputError(f"{source}: only CoNLL-U, in a file named .conllu, keeps what was there before")
     return _write(source, target, lambda line: _restored(source, line))
 

@@ -123,8 +123,12 @@ def treebank_folder(name: str, sources: tuple[Source, ...] = SOURCES) -> Path:
     raise InputError(f"{name} is in none of the sources", _advice())
 
 
+def _is_name(name: str) -> bool:
+    return re.fullmatch(r"UD_\w{1,99}-\w{1,99}", name) is not None
+
+
 def _check_name(name: str) -> None:
-    if not re.fullmatch(r"UD_\w{1,99}-\w{1,99}", name):
+    if not _is_name(name):
         expected = "expected UD_LANGUAGE-TREEBANK, as UD_English-EWT"
         raise InputError(f"{name!r:.200} is not the name of a treebank; {expected}")
 
@@ -223,7 +227,8 @@ def available_treebanks() -> list[AvailableTreebank]:
         treebanks[file.treebank] = AvailableTreebank(
             file.treebank, treebank_language(file.treebank), in_order, "GitHub"
         )
-    for name in {folder.name for data in data_folders() for folder in (data / "ud").glob("UD_*-*")}:
+    there = {folder.name for data in data_folders() for folder in (data / "ud").glob("UD_*-*") if folder.is_dir()}
+    for name in filter(_is_name, there):  # copies and backups beside them have other names
         if splits := _splits(treebank_folder(name, (local_folder,))):
             treebanks[name] = AvailableTreebank(name, treebank_language(name), splits, DATA_VARIABLE)
     return [treebanks[name] for name in sorted(treebanks)]

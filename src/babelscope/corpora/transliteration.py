@@ -16,7 +16,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from babelscope.core.errors import InputError
+from babelscope.core.errors import InputError, did_you_mean
 from babelscope.core.hashing import digest
 from babelscope.core.outside import given_path
 from babelscope.corpora.letter_tables import Change, Rule, by_rules, read_table
@@ -112,7 +112,8 @@ def _change(name: str) -> Change:
         return _icu(rest)
     if kind == "table" and rest:
         return by_rules(read_table(given_path(rest)))
-    raise InputError(f"{name!r}: no such transliteration", USAGE)
+    near = did_you_mean(name, [*TABLES, "world", "uroman", "kana"])
+    raise InputError(f"{name!r}: no such transliteration{near}", USAGE)
 
 
 def permutation(seed: int) -> Mapping[int, str]:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from babelscope.core.errors import DataError, InputError
 from babelscope.core.examples import NO_LABEL, Tagged, Tree
+from babelscope.core.outside import opened
 from babelscope.corpora.bio import DOCUMENT, OUTSIDE, read_bio, repaired, split_tag, write_bio
 from babelscope.corpora.conllu import COLUMNS, word_lines
 from babelscope.corpora.lines import Line, at_lines, check_no_control, numbered_lines
@@ -145,6 +146,7 @@ def read_words(path: Path, label: str = "upos") -> ConlluDocument:
     readers = {".conllu": read_conllu_words, ".txt": read_plain_words}
     suffix = Path(path.name.removesuffix(".gz")).suffix
     if suffix not in readers:
+        opened(path).close()  # one that is not there has no suffix to be wrong
         raise InputError(
             f"{path}: give CoNLL-U in a file named .conllu, or plain text, one sentence a line, in one named .txt"
         )

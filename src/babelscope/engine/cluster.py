@@ -14,7 +14,7 @@ from typing import Any
 from distributed import Client, Future, KilledWorker
 
 from babelscope.core.errors import BabelscopeError, DataError, InputError
-from babelscope.core.outside import read_json
+from babelscope.core.outside import given_path, read_json
 from babelscope.core.step import Step
 from babelscope.engine.cluster_worker import TOPIC, Errand, Origin, check, installed, perform
 from babelscope.engine.events import Event, Lost, ends_attempt, event_of
@@ -170,7 +170,7 @@ def _not_written(file: Path) -> str:
 def _connect(address: str) -> Client:
     """Raises InputError if there is no scheduler."""
     deadline = time.monotonic() + CONNECTING
-    file = Path(address.removeprefix(FILE)).absolute() if address.startswith(FILE) else None
+    file = given_path(address.removeprefix(FILE)).absolute() if address.startswith(FILE) else None
     while file and not file.exists() and time.monotonic() < deadline:
         time.sleep(0.1)
     try:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from babelscope.core.errors import InputError, StoreError
+from babelscope.core.plugins import import_plugins
 from babelscope.core.step import STEPS, Step
 from babelscope.encoders.places import near_folder
 from babelscope.engine.store import Store
@@ -53,6 +54,9 @@ def step_of(about: Mapping[str, Any], find: Callable[[str], Step]) -> Step:
     Raises:
         ValidationError, KeyError: it is none of those that there are now.
     """
+    import babelscope.measures  # noqa: F401  # whose steps a process may not have needed yet
+
+    import_plugins()
     return STEPS[about["step"]](**{name: _field(value, find) for name, value in about["fields"].items()})
 
 

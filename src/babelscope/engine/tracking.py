@@ -91,7 +91,7 @@ def tracker_at(given: str, study: str) -> Tracker:
     """The tracker of `tensorboard:FOLDER` or `mlflow:ADDRESS`.
 
     Raises:
-        InputError: there is no such tracker, or its package is not installed.
+        InputError: there is no such tracker, its package is not installed, or it does not answer.
     """
     kind, _, place = given.partition(":")
     if kind not in TRACKERS or not place:
@@ -101,6 +101,9 @@ def tracker_at(given: str, study: str) -> Tracker:
         return TRACKERS[kind](place, study)
     except ImportError as error:
         raise InputError(f"--track {given}: {error}: pip install 'babelscope[{kind}]'") from None
+    except Exception as error:  # whatever a package raises whose server or folder is not there
+        problem = f"--track {given}: {type(error).__name__}: {error}"
+        raise InputError(problem, "Start the server, or leave --track out") from None
 
 
 class Tracked:

@@ -19,6 +19,7 @@ from babelscope.encoders.places import near_folder
 from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_card, write_records
 from babelscope.engine.dropping import whole
 from babelscope.engine.input_notes import input_notes
+from babelscope.engine.mark import check_outside
 from babelscope.engine.model_card import letters_of, transliterated, write_model_card
 from babelscope.engine.recall import find_key, recall
 from babelscope.engine.store import Store
@@ -61,7 +62,10 @@ def export(store: Store, key: str, folder: Path) -> str:
     Raises:
         InputError: there is no such model, its head is one that transformers does not have, or the folder exists.
     """
+    if key and given_path(key).is_dir():
+        raise InputError(f"{key}: is a folder; give the key of a result, which is exported as one")
     step, folder = _trained_step(store, find_key(store, key)), new_path(folder)
+    check_outside(folder)
     if isinstance(step, Learned):
         with replacing(folder) as draft:
             shutil.copytree(store.result(step.key) / "encoder", draft)

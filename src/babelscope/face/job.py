@@ -140,7 +140,7 @@ class Job(NamedTuple):
         by_kind = progress.progress_by_kind(self.plan, self.store)
         return ("step", *states), [(kind, *(str(count[s]) for s in states)) for kind, count in by_kind.items()]
 
-    def prediction(self, calibration: Path | None = None, jobs: int | None = None) -> Prediction:
+    def prediction(self, calibration: Path | str | None = None, jobs: int | None = None) -> Prediction:
         """What the rest is expected to take, with so many steps at once; None: as many as this machine has room for.
 
         Raises:
@@ -174,9 +174,10 @@ class Job(NamedTuple):
                 f"{self.store.address}: there is no such store yet: run the study first, or give the store of its run "
                 "with --store"
             )
+        example = ", such as --with scale=small" if self.study.name.partition("@")[0] in STUDIES else ""
         return (
             f"{self.store.address}: no results of {self.study.name} for these parameters: run it first, or give the "
-            "--with that it was run with, such as --with scale=small"
+            f"--with that it was run with{example}"
         )
 
     def report(self) -> Report:

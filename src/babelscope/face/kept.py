@@ -40,8 +40,11 @@ def keep(encoder: LoadedEncoder, store: Store, brought_in: Sequence[Mapping[str,
         if brought_in:
             write_records(draft, brought_in)
         folder = parent / f"{_slug(encoder.name)}-{encoder_digest(draft, NAME_FILE)[:16]}"
-        if not folder.is_dir():
+        try:
             draft.rename(folder)
+        except OSError:  # it is there, or another process was faster
+            if not folder.is_dir():
+                raise
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return locate(str(folder))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from rich.filesize import decimal
 
+from babelscope.core.outside import given_path
 from babelscope.core.step import Step
 from babelscope.core.words import counted
 from babelscope.engine.calibration import Calibration, own_calibration, read_calibration
@@ -39,7 +40,7 @@ class Prediction(NamedTuple):
     """Steps at once; None: as many as this machine has room for."""
 
     @classmethod
-    def of(cls, plan: Plan, store: Store, calibration: Path | None = None, jobs: int | None = None) -> Prediction:
+    def of(cls, plan: Plan, store: Store, calibration: Path | str | None = None, jobs: int | None = None) -> Prediction:
         """By a calibration; None: by that of this machine, if there is one.
 
         Raises:
@@ -148,8 +149,8 @@ def _time(known: Sequence[float], count: int) -> str:
     return time_in_words(sum(known)) + (f", {more} not known" if more else "")
 
 
-def _calibration(given: Path | None) -> Calibration | None:
-    path = given or own_calibration()
+def _calibration(given: Path | str | None) -> Calibration | None:
+    path = given_path(given) if given else own_calibration()
     return read_calibration(path) if given or path.is_file() else None
 
 

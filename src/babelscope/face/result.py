@@ -99,7 +99,9 @@ class Result(Rows):
         return super().write(path, wide)
 
     def report(self, path: str | Path) -> list[Path]:
-        """Write the report: page (.html), figures (.svg, .png), tables (.md) or a folder for a paper; gives the files.
+        """Write the report: .html, figures (.svg, .png), projections (.gif), tables (.md), or a folder for a paper.
+
+        Gives the files.
 
         Raises:
             InputError: another suffix (a folder has none), nothing to show, the file cannot be written, or the study

@@ -98,6 +98,8 @@ class Engine(NamedTuple):
         Raises:
             InputError: there is no such place, what it needs is not installed, or `jobs` does not fit it.
         """
+        if not isinstance(self.place, str):
+            raise InputError(f"engine {self.place!r:.100}: give local, or the address of a scheduler, as text")
         if self.place == LOCAL:
             from babelscope.engine.local import LocalCrew
 

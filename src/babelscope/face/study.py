@@ -45,7 +45,8 @@ class Study(declared_study.Study):
             StudyError: unknown keys or values that are not allowed, all of them at once, each with its path.
             InputError: the name is a built-in study's.
         """
-        given = {"name": name, "encoders": [_declared(encoder) for encoder in encoders], **more}
+        several = isinstance(encoders, list | tuple)
+        given = {"name": name, "encoders": [*map(_declared, encoders)] if several else encoders, **more}
         if tasks is not None:
             given["tasks"] = tasks
         declare(lambda: super(Study, self).__init__(**given), "study", declared_study.Study)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from babelscope.core.languages import language_name
@@ -55,11 +56,18 @@ def described(text: ParallelText) -> dict[str, Any]:
     if isinstance(text, WorldPairs):
         return {"text": f"{' and '.join(text.languages)} of the artificial world", "sha256": []}
     if isinstance(text, FilePairs):
-        return {"text": ", ".join(text.names), "sha256": list(text.sha256)}
+        return {"text": ", ".join(map(_without_folder, text.names)), "sha256": list(text.sha256)}
     collection = text.collection
     whose = ("licence", "attribution", "home")
     owned = {name: getattr(collection, name) for name in whose} if collection else {}
-    return {"text": text.name, "sha256": list(text.sha256), **owned}
+    name = text.name if collection else _without_folder(text.name)
+    return {"text": name, "sha256": list(text.sha256), **owned}
+
+
+def _without_folder(name: str) -> str:
+    """`tsv:mt:pairs.tsv`: the folder is nobody's business but the user's; digests say which file it is."""
+    *before, file = name.split(":", 2)
+    return ":".join([*before, Path(file).name])
 
 
 def _line(text: Mapping[str, Any]) -> str:

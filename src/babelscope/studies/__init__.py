@@ -39,6 +39,11 @@ class BuiltIn:
         return () if isinstance(self.origin, Path) else tuple(self.origin.PROFILES)
 
     @property
+    def default(self) -> str:
+        """The profile that needs no download, where there is one."""
+        return DEFAULT_PROFILE if DEFAULT_PROFILE in self.profiles else self.profiles[0]
+
+    @property
     def question(self) -> str:
         """What it asks, in a line: the first paragraph of a module's docstring, without the name before it."""
         if isinstance(self.origin, Path):
@@ -64,7 +69,7 @@ class BuiltIn:
             if profile is not None:
                 raise InputError(f"{self.name} has no profiles; leave out @{profile}")
             return load_study(self.origin, dict(changes))
-        module, chosen = self.origin, profile if profile is not None else DEFAULT_PROFILE
+        module, chosen = self.origin, profile if profile is not None else self.default
         if chosen not in module.PROFILES:
             near = did_you_mean(chosen, self.profiles)
             raise InputError(f"{self.name} has no profile {chosen!r}{near}; there are {', '.join(self.profiles)}")
@@ -131,9 +136,18 @@ def _of_package(package: str, name: str) -> BuiltIn | None:
                 continue
             if path.suffix in YAML:
                 return BuiltIn(name, path)
-            if path.suffix == ".py" and hasattr(module := import_module(f"{package}.{path.stem}"), "PROFILES"):
+            if path.suffix == ".py" and hasattr(module := _imported(f"{package}.{path.stem}", path), "PROFILES"):
                 return BuiltIn(name, module)
     return None
+
+
+def _imported(module: str, path: Path) -> ModuleType:
+    try:
+        return import_module(module)
+    except Exception as error:  # whatever somebody else's module raises
+        raise InputError(
+            f"{path}: {type(error).__name__}: {error}", "Mend the file, or uninstall its package"
+        ) from error
 
 
 def find_study(name: str, changes: Mapping[str, Any]) -> Study:

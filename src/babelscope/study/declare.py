@@ -227,6 +227,8 @@ def load_study(path: Path, changes: dict[str, Any] | None = None) -> Study:
     """
     declared = read_yaml(path)
     for key, value in (changes or {}).items():
+        if not isinstance(key, str):
+            raise InputError(f"{key!r:.100}: give a key of the study as text, such as tasks.pos.sizes.train")
         _set(declared, key, value)
     return validate(Study, declared, str(path))
 

@@ -227,7 +227,8 @@ def _scored_by(measure: str | None, task: Task) -> Task:
         return task
     allowed = kind_of(task).main_measures(task)
     if measure not in allowed:
-        raise InputError(f"the measure of {task} cannot be {measure!r}; allowed: {', '.join(allowed)}")
+        near = did_you_mean(measure, allowed)
+        raise InputError(f"the measure of {task} cannot be {measure!r}{near}; allowed: {', '.join(allowed)}")
     return task.scored_by(measure)
 
 
@@ -286,4 +287,5 @@ _MAY_DIFFER = dict.fromkeys(("evaluate", "encoders", "baselines"), ()) | dict.fr
 
 def _check_choice(what: str, given: str, allowed: tuple[str, ...]) -> None:
     if given not in allowed:
-        raise ValueError(f"{what} cannot be {given!r}; allowed: {', '.join(allowed) or 'none, leave it out'}")
+        there = ", ".join(allowed) or "none, leave it out"
+        raise ValueError(f"{what} cannot be {given!r}{did_you_mean(given, allowed)}; allowed: {there}")

@@ -172,7 +172,7 @@ def _unpack(file: Path, folder: Path) -> None:
 
 def _write(archive: tarfile.TarFile, entry: tarfile.TarInfo, folder: Path) -> None:
     """One file of an archive: nothing but what `pack` writes, so that it stays in the folder and can be read there."""
-    if not (entry.isfile() and WRITTEN.fullmatch(entry.name) and entry.size <= LARGEST_TEXT):
+    if not (entry.isfile() and not entry.issparse() and WRITTEN.fullmatch(entry.name) and entry.size <= LARGEST_TEXT):
         raise ValueError(f"{entry.name[:200]!r} is no file of a bundle, or too large")
     path, content = folder / entry.name, archive.extractfile(entry)
     path.parent.mkdir(parents=True, exist_ok=True)

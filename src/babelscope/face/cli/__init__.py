@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -47,6 +48,9 @@ def _version(
 def main() -> None:
     """Entry point: errors are printed without a traceback, and decide the exit status."""
     gc.set_threshold(100_000)  # what a large plan is made of stays, and need not be looked through often
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a name may have letters that a terminal has not
     try:
         app()
     except BabelscopeError as error:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from babelscope.core.errors import InputError
 from babelscope.core.outside import given_path
 from babelscope.core.words import counted, listed
 from babelscope.face.cli.options import (
@@ -114,6 +115,8 @@ def status(
         from babelscope.face.catalogue import study_states
         from babelscope.face.session import open_store
 
+        if watch:
+            raise InputError("--watch: is of one study, and none is named here; name it, or leave --watch out")
         out.print(table_of(("study", "done", "steps"), study_states(open_store(store))))
         return
     from babelscope.face.job import job_of
@@ -180,7 +183,7 @@ def rows(
 
 
 def report(name: StudyName, output: OutputReport, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
-    """Write a study's report: one .html file; its figures (.svg, .png) or tables (.md); or a folder for a paper."""
+    """Write a report: .html, figures (.svg, .png), projections (.gif), tables (.md), or a folder for a paper."""
     from babelscope.face.job import job_of
     from babelscope.report import write_report
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from babelscope.core.errors import did_you_mean
 from babelscope.core.faults import Faults
 from babelscope.study.compile.encoders import ResolvedEncoders
 from babelscope.study.compile.transfers import ResolvedTransfer
@@ -41,7 +42,7 @@ def _check_places(study: Study, transfers: Sequence[ResolvedTransfer], faults: F
             for name in getattr(contrast, key):
                 if name in names:
                     continue
-                problem = f"{name!r} is not scored; there are {', '.join(names)}"
+                problem = f"{name!r} is not scored{did_you_mean(name, names)}; there are {', '.join(names)}"
                 if key == "tasks" and name in study.tasks and (task := study.tasks[name].task):
                     problem = f"rows have no {name!r}, which is this study's own name, but that of its task, {task}"
                 faults.add(f"contrasts.{k}.{key}", problem)
@@ -57,11 +58,13 @@ def _scored(study: Study, encoders: ResolvedEncoders) -> dict[str, list[str | No
 
 def _check_condition(path: str, given: Condition, scored: dict[str, list[str | None]], faults: Faults) -> None:
     if given.encoder not in scored:
-        problem = (
-            f"no encoder or baseline that is scored is named {given.encoder}; there are {', '.join(scored) or 'none'}"
-        )
+        near = did_you_mean(given.encoder, scored)
+        there = ", ".join(scored) or "none"
+        problem = f"no encoder or baseline that is scored is named {given.encoder}{near}; there are {there}"
         faults.add(f"{path}.encoder", problem)
     elif given.surgery not in scored[given.encoder]:
         surgeries = dict.fromkeys(name or AS_IT_IS for name in scored[given.encoder])
-        problem = f"{given.encoder} is not scored under {given.surgery or AS_IT_IS}; it is under {', '.join(surgeries)}"
+        asked = given.surgery or AS_IT_IS
+        near = did_you_mean(asked, surgeries)
+        problem = f"{given.encoder} is not scored under {asked}{near}; it is under {', '.join(surgeries)}"
         faults.add(f"{path}.surgery", problem)
