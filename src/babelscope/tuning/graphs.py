@@ -86,7 +86,7 @@ class Passes:
         self._seen: set[Any] = set()
         self._graphs: dict[Any, Graph] = {}
         self._can_capture = can_be_captured(backbone)
-        self._pool = torch.cuda.graph_pool_handle() if self._can_capture else None
+        self._pool: Any = torch.cuda.graph_pool_handle() if self._can_capture else None
         self._tie = torch.zeros(1, device=backbone.device, requires_grad=True)
         self._waits = False
         """Whether a forward pass waits for its backward pass: its states would be overwritten by another."""
