@@ -150,6 +150,14 @@ def test_a_server_that_does_not_answer_is_named(monkeypatch):
         tracker_at("mlflow:http://127.0.0.1:1", "mine")
 
 
+def test_a_folder_that_cannot_be_written_is_said_to_be_one(tmp_path):
+    pytest.importorskip("tensorboardX")
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError) as error:
+        tracker_at(f"tensorboard:{tmp_path / 'file' / 'x'}", "mine")
+    assert "Start the server" not in str(error.value)
+
+
 def test_a_tracker_that_fails_is_let_go_of_and_the_others_go_on(study, tmp_path, monkeypatch):
     class Broken(Kept):
         def add(self, run, step, numbers):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from babelscope.core import outside
-from babelscope.core.errors import InputError
+from babelscope.core.errors import InputError, did_you_mean
 from babelscope.corpora import plain
 from babelscope.corpora.parallel import (
     OWN,
@@ -55,8 +55,9 @@ def _found(given: str, language: str, source: str) -> NamedPairs | FilePairs:
             "Save a table as tab-separated text; of two files of lines give both, with a comma between them"
         )
     if kind is None and ":" not in given:
+        near = did_you_mean(given, (*COLLECTIONS, *OWN))
         advice = "Give a file of pairs, FILE.tsv or FILE.tmx; two files of lines, en.txt,it.txt; or a name, ntrex:it"
-        raise InputError(f"{given}: there is no such file", advice)
+        raise InputError(f"{given}: {'is a folder' if path.is_dir() else 'there is no such file'}{near}", advice)
     return find_named_pairs(f"{kind}:{language}:{_whole(given)}" if kind else given)
 
 

@@ -30,7 +30,7 @@ class BroughtIn(NamedTuple):
     """A language, and what a model learned to read it from."""
 
     model: str
-    """What it was brought into, as it was given."""
+    """The name of what it was brought into, without a folder."""
     language: str
     source: str
     """The code of what the translations are from."""

@@ -15,7 +15,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.step import Needs, Step
 from babelscope.engine.child import Child, dismiss
 from babelscope.engine.events import Event
-from babelscope.engine.slots import NO_GPU, ONE_OTHER, Gpu, Taken, free_gpu, gpus_here
+from babelscope.engine.slots import NO_GPU, ONE_OTHER, Gpu, Taken, free_gpu, gpus_here, shares
 from babelscope.engine.store import Store
 
 
@@ -64,7 +64,11 @@ class LocalCrew:
         """Let a free child execute the step, on the GPU that has most room if it needs one."""
         needs = step.needs
         child = self._free_child(self._gpu_for(needs) if needs.gpus else NO_GPU)
-        if needs.gpus and all(other.key is None for other in self._children):
+        if (
+            needs.device == "cuda"
+            and not shares(needs, self._gpus)
+            and all(other.key is None for other in self._children)
+        ):
             self._end_idle(child)
         child.needs = needs
         child.give(step.key, bytes(ForkingPickler.dumps(step)), self._seconds)
@@ -93,7 +97,7 @@ class LocalCrew:
         return gpus_here(self._chosen)
 
     def _end_idle(self, kept: Child) -> None:
-        """A step that is alone has all of a GPU's memory, of which idle processes keep half a gigabyte each."""
+        """A step that will not share a GPU has all of its memory, of which idle processes keep half a gigabyte each."""
         for child in [child for child in self._children if child.gpu == kept.gpu and child is not kept]:
             child.stop()
             self._children.remove(child)

@@ -9,9 +9,10 @@ from pathlib import Path
 from babelscope.core.row import Row
 from babelscope.core.tasks import LINES
 from babelscope.core.version import __version__
-from babelscope.corpora.datasets import Dataset
+from babelscope.corpora.datasets import Dataset, FileData
 from babelscope.encoders.folder import CARD
 from babelscope.steps import Evaluate, Learned, Training, Tune
+from babelscope.steps.card import without_folder
 
 
 def write_model_card(folder: Path, step: Training | Evaluate, scores: Sequence[Row]) -> None:
@@ -97,7 +98,8 @@ def _sentences(data: Dataset) -> str:
 
 
 def _data(data: Dataset) -> str:
-    return _code(data.name) + (f" (at most {data.examples:,} examples)" if data.examples else "")
+    name = without_folder(data.name) if isinstance(data, FileData) and data.is_own else data.name
+    return _code(name) + (f" (at most {data.examples:,} examples)" if data.examples else "")
 
 
 def _use(trained: Training) -> str:

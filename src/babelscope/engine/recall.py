@@ -53,6 +53,7 @@ def step_of(about: Mapping[str, Any], find: Callable[[str], Step]) -> Step:
 
     Raises:
         ValidationError, KeyError: it is none of those that there are now.
+        InputError: a plug-in cannot be imported.
     """
     import babelscope.measures  # noqa: F401  # whose steps a process may not have needed yet
 

@@ -71,6 +71,11 @@ def free_gpu(needs: Needs, gpus: Sequence[Gpu], taken: Collection[Taken]) -> str
     return max(free, key=left.__getitem__, default=None)
 
 
+def shares(needs: Needs, gpus: Sequence[Gpu]) -> bool:
+    """Whether another step of the kind would have room beside it on some of the GPUs."""
+    return any(_has_room(needs, gpu, [Taken(gpu.name, needs)]) for gpu in gpus)
+
+
 def _on(gpu: Gpu, taken: Collection[Taken]) -> list[Taken]:
     return [other for other in taken if other.gpu == gpu.name]
 

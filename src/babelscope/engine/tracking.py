@@ -99,6 +99,8 @@ def tracker_at(given: str, study: str) -> Tracker:
         raise InputError(f"--track {given}: give tensorboard:FOLDER, or mlflow:ADDRESS of its server{near}")
     try:
         return TRACKERS[kind](place, study)
+    except InputError:
+        raise
     except ImportError as error:
         raise InputError(f"--track {given}: {error}: pip install 'babelscope[{kind}]'") from None
     except Exception as error:  # whatever a package raises whose server or folder is not there

@@ -77,7 +77,8 @@ def write_with_language(model: str, wanted: Wanted, folder: Path, store: Store) 
         told = (
             _write_encoder(place, wanted, pairs, draft) if place else _write_model(model, wanted, pairs, draft, store)
         )
-        write_records(draft, _records(place.path if place else model, model, wanted, texts, len(pairs)))
+        name = place.name if place else Path(model).name
+        write_records(draft, _records(place.path if place else model, name, wanted, texts, len(pairs)))
     return f"{folder}: {told}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ class Study(declared_study.Study):
             StudyError: unknown keys or values that are not allowed, all of them at once, each with its path.
             InputError: the name is a built-in study's.
         """
-        several = isinstance(encoders, list | tuple)
+        several = isinstance(encoders, Iterable) and not isinstance(encoders, str | bytes | Mapping)
         given = {"name": name, "encoders": [*map(_declared, encoders)] if several else encoders, **more}
         if tasks is not None:
             given["tasks"] = tasks

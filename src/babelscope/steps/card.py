@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from babelscope.core.languages import language_name
 from babelscope.core.version import __version__
+from babelscope.corpora.letters import LETTERS
 from babelscope.corpora.parallel import FilePairs, ParallelText, WorldPairs
 from babelscope.encoders.folder import LANGUAGES
 
@@ -56,18 +57,19 @@ def described(text: ParallelText) -> dict[str, Any]:
     if isinstance(text, WorldPairs):
         return {"text": f"{' and '.join(text.languages)} of the artificial world", "sha256": []}
     if isinstance(text, FilePairs):
-        return {"text": ", ".join(map(_without_folder, text.names)), "sha256": list(text.sha256)}
+        return {"text": ", ".join(map(without_folder, text.names)), "sha256": list(text.sha256)}
     collection = text.collection
     whose = ("licence", "attribution", "home")
     owned = {name: getattr(collection, name) for name in whose} if collection else {}
-    name = text.name if collection else _without_folder(text.name)
+    name = text.name if collection else without_folder(text.name)
     return {"text": name, "sha256": list(text.sha256), **owned}
 
 
-def _without_folder(name: str) -> str:
+def without_folder(name: str) -> str:
     """`tsv:mt:pairs.tsv`: the folder is nobody's business but the user's; digests say which file it is."""
     *before, file = name.split(":", 2)
-    return ":".join([*before, Path(file).name])
+    own, said, letters = file.partition(LETTERS)
+    return ":".join([*before, f"{Path(own).name}{said}{letters}"])
 
 
 def _line(text: Mapping[str, Any]) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from babelscope.encoders.footprint import Footprint, footprint
 from babelscope.steps.encoder import EncoderStep, Load
-from babelscope.steps.pretrain import Pretrain
 from babelscope.tuning.settings import DEFAULT_TOKENS, Tuning
 
 LONGEST = 512
@@ -43,11 +44,10 @@ def shape_of(encoder: EncoderStep) -> Footprint | None:
 
     Of one that was made of another they are those of the other, with as many layers as operations have left.
     """
-    match encoder:
-        case Load(place=place):
-            return footprint(place)
-        case Pretrain(shape=made, vocabulary_size=pieces):
-            return Footprint(made.layers, made.hidden, made.heads, made.feed_forward, pieces)
+    if isinstance(encoder, Load):
+        return footprint(encoder.place)
+    if declared := getattr(encoder, "footprint", None):
+        return cast("Footprint", declared)
     made_of: EncoderStep | None = getattr(encoder, "encoder", None)
     shape = shape_of(made_of) if made_of else None
     return shape._replace(layers=encoder.layers or shape.layers) if shape else None

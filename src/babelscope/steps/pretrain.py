@@ -16,9 +16,11 @@ from babelscope.corpora.codes import known_as
 from babelscope.corpora.datasets import FileData
 from babelscope.corpora.parallel import ParallelText
 from babelscope.corpora.world_text import WorldText
+from babelscope.encoders.footprint import Footprint
 from babelscope.encoders.shape import Shape
 from babelscope.steps.curves import curve_rows
 from babelscope.steps.encoder import EncoderStep
+from babelscope.steps.memory import memory_of
 from babelscope.tuning.settings import Tuning
 
 if TYPE_CHECKING:
@@ -49,8 +51,6 @@ class Learned(EncoderStep):
 
     @property
     def needs(self) -> Needs:
-        from babelscope.steps.memory import memory_of
-
         tuning = self.tuning
         memory = 0 if tuning.device == "cpu" else memory_of(self, tuning, self.predicted)
         return Needs.on(tuning.device, tuning.threads, memory)
@@ -81,6 +81,12 @@ class Pretrain(Learned):
     @property
     def layers(self) -> int | None:
         return self.shape.layers
+
+    @property
+    def footprint(self) -> Footprint:
+        """The sizes that memory depends on."""
+        made = self.shape
+        return Footprint(made.layers, made.hidden, made.heads, made.feed_forward, self.vocabulary_size)
 
     @property
     def title(self) -> str:

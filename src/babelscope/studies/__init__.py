@@ -41,7 +41,7 @@ class BuiltIn:
     @property
     def default(self) -> str:
         """The profile that needs no download, where there is one."""
-        return DEFAULT_PROFILE if DEFAULT_PROFILE in self.profiles else self.profiles[0]
+        return DEFAULT_PROFILE if DEFAULT_PROFILE in self.profiles else next(iter(self.profiles), DEFAULT_PROFILE)
 
     @property
     def question(self) -> str:

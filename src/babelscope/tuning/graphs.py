@@ -131,10 +131,13 @@ class Passes:
         autocast = torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else None
         key = shape, "token_type_ids" in given, autocast, tuple(weights.requires_grad for weights in self._weights)
         if key not in self._graphs and key in self._seen and len(self._graphs) < GRAPHS:
+            failed = None
             try:
                 self._graphs[key] = self._capture(padded(given, shape))
             except RuntimeError as error:  # no memory is left, or an operation cannot be captured
-                warnings.warn(f"passes are computed kernel by kernel: {error}", stacklevel=2)
+                failed = str(error)
+            if failed is not None:  # the error, which is gone here, holds what was captured
+                warnings.warn(f"passes are computed kernel by kernel: {failed}", stacklevel=2)
                 self._give_up()
         self._seen.add(key)
         return self._graphs.get(key)
@@ -142,8 +145,10 @@ class Passes:
     def _give_up(self) -> None:
         """Compute kernel by kernel from now on; what graphs hold goes back to the device."""
         self._can_capture = False
-        with suppress(RuntimeError):  # where the capture has not begun, or has ended as it should
+        # The first is refused where a capture has ended as it should, and is not in torch 2.7.
+        with suppress(RuntimeError, AttributeError):
             torch._C._cuda_endAllocateToPool(self._backbone.device.index or 0, self._pool)
+            torch._C._cuda_releasePool(self._backbone.device.index or 0, self._pool)
         self._graphs.clear()
         torch.cuda.empty_cache()
 

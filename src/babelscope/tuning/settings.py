@@ -161,7 +161,7 @@ def _counted(tuning: Tuning) -> Tuning:
 
 
 CountedTuning = Annotated[Tuning, AfterValidator(_counted)]
-"""Settings without `micro_tokens: auto`: the memory of what they are for is not estimated."""
+"""Settings without `micro_tokens: auto`, which is resolved for the tuning of a task alone."""
 
 
 def _of_a_bilstm(tuning: Tuning) -> Tuning:
