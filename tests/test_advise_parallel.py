@@ -238,7 +238,7 @@ def test_whose_sentences_they_are_is_said(request_, tmp_path, monkeypatch):
     [
         (["--parallel", "tsv:qae:{pairs}"], "in qae, but the language that they are given for is qag"),
         (["--parallel", "nowhere.tsv"], "nowhere.tsv"),
-        (["--parallel", "qag"], "no text in two languages"),
+        (["--parallel", "qag"], "qag: there is no such file"),
         (["--source-labelled", "{source}"], "give --parallel too"),
         (["--parallel", "{pairs}", "--source-labelled", "treebank:qag:{source}"], "in qag, the language itself"),
         (["--parallel", "{pairs}", "--run"], "give labelled sentences with --labelled"),

@@ -242,7 +242,11 @@ def test_the_paper_is_repeated_with_its_quirks_unless_told_otherwise():
     ("task", "quirk", "problem"),
     [
         ("pos", "cut-spans", "the quirk cannot be 'cut-spans'; allowed: sentence-dropout, repeating-windows"),
-        ("parsing", "short", "the quirk cannot be 'short'; allowed: sentence-dropout, cut-sentences, published-scorer"),
+        (
+            "parsing",
+            "short",
+            r"cannot be 'short' \(did you mean short-mean\?\); allowed: sentence-dropout, cut-sentences",
+        ),
         ("inference", "cut-spans", "the quirk cannot be 'cut-spans'; allowed: none, leave it out"),
     ],
 )

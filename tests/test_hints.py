@@ -81,7 +81,6 @@ def test_a_name_like_no_other_has_no_nearest():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"tasks.pos.measure": "acuracy"}, "cannot be 'acuracy' (did you mean accuracy?)"),
         (
             {"tasks.pos.task": "inference", "tasks.pos.baselines": [], "tasks.pos.head": "famly"},
             "the head cannot be 'famly' (did you mean family?)",

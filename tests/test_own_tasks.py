@@ -197,7 +197,10 @@ def faults(folder, encoder_folder, **changes: Any) -> str:
         ({"task": "pos", "label": "xpos"}, "number: label is said where a task of one's own is declared, and pos is"),
         ({"task": "poetry"}, "number: the task cannot be 'poetry'; allowed: mlm, pos,"),
         ({"task": "poetry", "label": None}, "or for a task of one's own: classification, regression, tagging, with a"),
-        ({"baselines": ["majority"]}, "number: the baseline cannot be 'majority'; allowed: most-frequent-tag, word-ma"),
+        (
+            {"baselines": ["majority"]},
+            "number: the baseline cannot be 'majority' (did you mean word-majority?); allowed: most-frequent-tag",
+        ),
         ({"head": "small"}, "number: the head cannot be 'small'; allowed: none, leave it out"),
         ({"task": "regression", "scale": [1, 1], "baselines": []}, "number: scale 1 to 1: give the lowest and the hi"),
         (

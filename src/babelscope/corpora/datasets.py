@@ -17,7 +17,7 @@ from babelscope.core.tasks import ENTITIES, LINES, TEXTS, TREES, WORDS, Task, ta
 from babelscope.corpora import bio
 from babelscope.corpora.absent import NOT_HERE, found
 from babelscope.corpora.data_sources import DataSource, source_names, source_of
-from babelscope.corpora.letters import in_its_letters, lettered, split_name
+from babelscope.corpora.letters import LETTERS, in_its_letters, lettered, split_name
 from babelscope.corpora.lines import CHANGED
 from babelscope.corpora.parsed import as_read
 from babelscope.corpora.sources import ALL, Split
@@ -205,6 +205,8 @@ def find(
     The task is one of its own, or the name of a built-in one.
     """
     task = task_of(task)
+    if name.endswith(LETTERS):
+        raise InputError(f"{name!r}: says no transliteration after {LETTERS}; name one, or leave {LETTERS} out")
     if name.startswith(WORLD_PREFIX):
         source, letters = split_name(name)
         language = World().member(source.removeprefix(WORLD_PREFIX)).language.code

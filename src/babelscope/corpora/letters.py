@@ -15,10 +15,8 @@ LETTERS = ">"
 
 
 def split_name(name: str) -> tuple[str, str | None]:
-    """The data set's own name, and how it is transliterated, if it is; an `InputError` if that is not said."""
-    own, said, letters = name.partition(LETTERS)
-    if said and not letters:
-        raise InputError(f"{name!r}: says no transliteration after {LETTERS}; name one, or leave {LETTERS} out")
+    """The data set's own name, and how it is transliterated, if it is."""
+    own, _, letters = name.partition(LETTERS)
     return own, letters or None
 
 

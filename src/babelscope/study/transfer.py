@@ -227,8 +227,7 @@ def _scored_by(measure: str | None, task: Task) -> Task:
         return task
     allowed = kind_of(task).main_measures(task)
     if measure not in allowed:
-        near = did_you_mean(measure, allowed)
-        raise InputError(f"the measure of {task} cannot be {measure!r}{near}; allowed: {', '.join(allowed)}")
+        raise InputError(f"the measure of {task} cannot be {measure!r}; allowed: {', '.join(allowed)}")
     return task.scored_by(measure)
 
 

@@ -42,7 +42,8 @@ def _check_places(study: Study, transfers: Sequence[ResolvedTransfer], faults: F
             for name in getattr(contrast, key):
                 if name in names:
                     continue
-                problem = f"{name!r} is not scored{did_you_mean(name, names)}; there are {', '.join(names)}"
+                near = did_you_mean(name, names) if key == "tasks" else ""  # codes are too short to be like one
+                problem = f"{name!r} is not scored{near}; there are {', '.join(names)}"
                 if key == "tasks" and name in study.tasks and (task := study.tasks[name].task):
                     problem = f"rows have no {name!r}, which is this study's own name, but that of its task, {task}"
                 faults.add(f"contrasts.{k}.{key}", problem)
