@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from io import TextIOWrapper
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -49,8 +49,8 @@ def main() -> None:
     """Entry point: errors are printed without a traceback, and decide the exit status."""
     gc.set_threshold(100_000)  # what a large plan is made of stays, and need not be looked through often
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a name may have letters that a terminal has not
+        with suppress(AttributeError, OSError):  # of what is no file, or of a file that was put elsewhere
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a name may have any letters
     try:
         app()
     except BabelscopeError as error:
