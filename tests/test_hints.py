@@ -29,7 +29,9 @@ from babelscope.corpora.sources import (
 from babelscope.corpora.transliteration import transliteration
 from babelscope.corpora.unlabelled import read_words
 from babelscope.encoders.places import display_name, locate
+from babelscope.engine.store import Store
 from babelscope.face import prediction
+from babelscope.face.catalogue import study_states
 from babelscope.face.job import job_of
 from babelscope.face.notes import notes
 from babelscope.measures.similarities.table import check_similarity
@@ -118,9 +120,15 @@ def test_of_a_file_that_is_not_there_it_is_said_and_not_how_it_should_be_named(t
     assert "give CoNLL-U in a file" not in str(error.value)
 
 
-def test_the_profile_of_a_study_that_has_no_world_is_its_own():
+def test_the_profile_of_a_study_that_has_no_world_is_its_own(tmp_path):
+    """Of which `status` plans nothing: it may have to look for data on the network."""
     assert {study.default for study in STUDIES.values()} == {"world", "real"}
     assert STUDIES["multilingual-encoder"].default == "real"
+    states = {name: more for name, *more in study_states(Store(tmp_path))}
+    assert states["multilingual-encoder"] == [
+        "", "has no profile world; babelscope status multilingual-encoder says how far it is"
+    ]  # fmt: skip
+    assert states["first-look"][0] == "0" and int(states["first-look"][1]) > 50
 
 
 def test_a_study_of_a_package_that_cannot_be_imported_is_named(tmp_path, monkeypatch):

@@ -148,11 +148,14 @@ KINDS: dict[str, Callable[[], Table]] = {
 
 def study_states(store: Store) -> Sequence[tuple[str, ...]]:
     """Name, steps done and steps of every built-in study, in the profile that needs no download."""
-    from babelscope.studies import STUDIES, find_study
+    from babelscope.studies import DEFAULT_PROFILE, STUDIES, find_study
     from babelscope.study.compile import compile_study
 
     lines: list[tuple[str, ...]] = []
-    for name in STUDIES:
+    for name, study in STUDIES.items():
+        if study.profiles and study.default != DEFAULT_PROFILE:
+            lines.append((name, "", f"has no profile {DEFAULT_PROFILE}; babelscope status {name} says how far it is"))
+            continue
         try:
             plan = compile_study(find_study(name, {}))
         except InputError:  # it needs data or an encoder that are not on this machine
