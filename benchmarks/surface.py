@@ -30,7 +30,7 @@ from babelscope.core.examples import Sentence, Tagged
 from babelscope.core.tasks import TaskName
 from babelscope.encoders.blend import Blend, moved, random_direction
 from babelscope.encoders.load import Encoder, load_encoder, save_encoder, untrained_model
-from babelscope.encoders.pieces import EVALUATION_TOKENS, by_length
+from babelscope.encoders.pieces import by_length, evaluation_tokens
 from babelscope.encoders.places import SHIPPED
 from babelscope.encoders.tokenizer import train_wordpiece
 from babelscope.measures.formulas.survey import survey
@@ -46,6 +46,7 @@ from babelscope.tuning.settings import Tuning
 from babelscope.world import World
 
 ALPHAS = (0.3, 0.4, 0.6, 0.7)
+TOKENS = evaluation_tokens(torch.device("cpu"))
 MEASURE: dict[TaskName, str] = {"pos": "accuracy", "parsing": "las"}
 
 
@@ -196,7 +197,7 @@ def _model(case: Case) -> TaskModel:
 def _tag(tagger: Tagger, sentences: Sequence[Sentence]) -> Callable[[float], float]:
     words = TaggedWindows.of(tagger, [Tagged(one.forms, one.upos) for one in sentences])
     windows, prepared = words.windows, []
-    for indices in by_length(windows.pieces.lengths, EVALUATION_TOKENS):
+    for indices in by_length(windows.pieces.lengths, TOKENS):
         batch = windows.pieces.batch(indices)
         gold = torch.cat([torch.from_numpy(words.gold[windows.owned[index]]) for index in indices])
         prepared.append((batch, first_pieces(windows, indices, batch.ids.shape[1]), gold))
@@ -211,7 +212,7 @@ def _tag(tagger: Tagger, sentences: Sequence[Sentence]) -> Callable[[float], flo
 
 def _parse(parser: Parser, sentences: Sequence[Sentence]) -> Callable[[float], float]:
     encoded = EncodedSentences.of(parser, [one.forms for one in sentences])
-    prepared = [(indices, encoded.batch(indices)) for indices in by_length(encoded.lengths, EVALUATION_TOKENS)]
+    prepared = [(indices, encoded.batch(indices)) for indices in by_length(encoded.lengths, TOKENS)]
     order = [index for indices, _ in prepared for index in indices.tolist()]
     gold = [sentences[index].words for index in order]
 

@@ -40,6 +40,9 @@ def test_a_corpus_has_as_many_sentences_as_is_said_of_it(encoder_folder):
     sizes = {corpus.name: [data.examples for data in corpus.data] for corpus in found.perplexity}
     assert sizes == {"target": [9], "control": [4, 4], "third": [200]}
     assert [data.examples for data in found.distance[0].data] == [3]
+    without = probes | {"distance": {}}
+    with pytest.raises(ValueError, match="distance_sentences are of distance, which is not measured; leave them out"):
+        Study.model_validate(base | {"tasks": {"mlm": tasks["mlm"] | {"probes": without}}})
     probes["sentences"] = {"nobody": 3}
     with pytest.raises(ValueError, match=r"sentences\.nobody: no corpus is named so; there are target, control, third"):
         Study.model_validate(base)

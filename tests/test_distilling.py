@@ -18,7 +18,7 @@ from babelscope.corpora.alignment.links import SoftLinks
 from babelscope.encoders.bring_in import bring_in, own_pieces, random_rows
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.own_vocabulary import own_vocabulary
-from babelscope.encoders.pieces import EVALUATION_TOKENS, Frame, by_length
+from babelscope.encoders.pieces import Frame, by_length, evaluation_tokens
 from babelscope.encoders.tap import sentence_states
 from babelscope.encoders.tokenizer import train_wordpiece
 from babelscope.measures.retrieval import retrieval_accuracy
@@ -85,7 +85,8 @@ def test_a_source_is_read_once_for_all_languages_and_epochs(teacher, tmp_path):
     distil(student, teacher, [text, text._replace(language="yy")], tmp_path, tuning=QUICK, source_share=SHARE)
     distinct = {tuple(source) for source in text.sources}
     assert sum(counted) == len(distinct) < len(text.sources)
-    assert len(counted) == len(by_length(np.array([len(source) + 2 for source in distinct]), EVALUATION_TOKENS))
+    lengths = np.array([len(source) + 2 for source in distinct])
+    assert len(counted) == len(by_length(lengths, evaluation_tokens(teacher.model.device)))
 
 
 def test_sources_that_a_short_run_does_not_come_to_are_not_read(teacher, tmp_path):

@@ -46,7 +46,7 @@ def test_fixed_masks_belong_to_the_sentence_not_to_its_place(encoder, sentences,
     assert [places.tolist() for places in forward.places] == [places.tolist() for places in backward.places[::-1]]
     losses = forward.losses(encoder.model)
     np.testing.assert_allclose(losses, backward.losses(encoder.model)[::-1], rtol=1e-5)
-    monkeypatch.setattr(mlm, "EVALUATION_TOKENS", 1)
+    monkeypatch.setattr(mlm, "evaluation_tokens", lambda device: 1)
     one_by_one = HeldOut.of(encoder.tokenizer, sentences, 24)
     assert len(one_by_one.batches.on(encoder.model.device)) > len(forward.batches.on(encoder.model.device))
     np.testing.assert_allclose(losses, one_by_one.losses(encoder.model), rtol=1e-5)

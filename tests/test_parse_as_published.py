@@ -4,7 +4,6 @@ import copy
 import itertools
 import json
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +19,7 @@ from babelscope.tasks.biaffine import NONE, Biaffine
 from babelscope.tasks.biaffine_as_published import OF_THE_SCORER, PublishedBiaffine
 from babelscope.tasks.design import Design
 from babelscope.tasks.models import task_model
-from babelscope.tasks.parse import EncodedSentences, Parser, sentence_batches
+from babelscope.tasks.parse import EncodedSentences, Parser
 from babelscope.tuning.memory import portions
 from treebank import chain
 
@@ -282,7 +281,6 @@ def test_a_loss_that_is_measured_does_not_depend_on_the_batches(tiny, monkeypatc
     model, found = task_model(tiny, Design("parsing", quirks=quirks)), []
     sentences = [chain(words) for words in (4, 1, 7, 1, 1, 1, 9, 3)]
     for tokens in (4096, 12):
-        smaller = partial(sentence_batches, tokens_per_batch=tokens)
-        monkeypatch.setattr("babelscope.tasks.parse.sentence_batches", smaller)
+        monkeypatch.setattr("babelscope.tasks.parse.evaluation_tokens", lambda device, tokens=tokens: tokens)
         found.append(model.measured(sentences)()["loss"])
     assert found[0] == pytest.approx(found[1], rel=1e-5)

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from babelscope.core.errors import InputError
 from babelscope.core.keyed import keyed_fields
+from babelscope.study.declare import Study
 from babelscope.tasks.tag import Tagging
 from babelscope.tuning.batches import Order
 from babelscope.tuning.schedule import DeclaredSchedule, Schedule, parse_schedule
@@ -48,6 +49,16 @@ def test_what_counts_in_keys_and_checkpoints_is_what_did_before_there_were_strat
         "name": "freeze:1", "freeze": 1, "upper": None, "layers": None, "gradual": None, "every": "epoch",
         "decay": 1.0, "lora": None, "frozen_dropout": False,
     }  # fmt: skip
+
+
+def test_the_same_schedule_is_given_once():
+    """However it is written, and under whatever name."""
+    given = {"name": "s", "encoders": ["a"], "tasks": {"pos": {"train": ["world:qaa"], "evaluate": ["world:qaa"]}}}
+    for second in ("freeze:08", {"name": "lower", "freeze": 8}, {"name": "lower", "strategy": "freeze:8"}):
+        with pytest.raises(ValidationError, match=r"'freeze:8' and '(freeze:08|lower)' are the same schedule; leave"):
+            Study.model_validate(given | {"schedules": [None, "freeze:8", second]})
+    apart = ["freeze:8", "freeze:8,decay=0.9", "freeze:8,lora=8", "freeze:8,frozen_dropout=true", "freeze:7"]
+    assert len(Study.model_validate(given | {"schedules": apart}).schedules) == len(apart)
 
 
 def test_spaces_around_signs_do_not_count_in_a_name():

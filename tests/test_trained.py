@@ -7,6 +7,7 @@ import pytest
 from transformers import pipeline
 
 from babelscope.core.tasks import TASKS
+from babelscope.corpora.conllu import write_conllu
 from babelscope.encoders.folder import tuned_on
 from babelscope.engine.model_card import write_model_card
 from babelscope.engine.recall import recall
@@ -15,9 +16,11 @@ from babelscope.engine.store import Store
 from babelscope.engine.trained import export
 from babelscope.face.doubts import doubts
 from babelscope.steps import Evaluate, Tune
+from babelscope.steps.card import without_folder
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from babelscope.tasks.export import load_model
+from babelscope.world import World
 from command_line import babelscope, declaration, transfer
 from trained_models import QUICK, exporting, ran_once
 
@@ -122,6 +125,19 @@ def test_what_cannot_be_exported_is_refused(kind, problem, ran, tmp_path):
     assert "Traceback" not in answer.errors
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("tsv:mt:/home/me/pairs.tsv", "tsv:mt:pairs.tsv"),
+        ("treebank:ug:me/ug.conllu>uroman+table:me/of/letters.tsv", "treebank:ug:ug.conllu>uroman+table:letters.tsv"),
+        ("UD_Russian-GSD>icu:Russian-Latin/BGN", "UD_Russian-GSD>icu:Russian-Latin/BGN"),
+        ("world:qah>world", "world:qah>world"),
+    ],
+)
+def test_cards_name_files_without_their_folders(name, said):
+    assert without_folder(name) == said
+
+
 def test_a_key_does_for_a_model_whose_store_moved(ran, tmp_path):
     shutil.copytree(ran.store, tmp_path / "moved")
     key = ran.tuning("pos")
@@ -156,12 +172,16 @@ def test_a_task_in_between_in_the_language_of_the_training_needs_no_warning(expo
 
 
 def test_a_model_that_was_tuned_twice_says_both(exported, tmp_path):
-    declared = declaration(
-        exported("mlm"), surgeries=[None], seeds=[0], tasks={"pos": transfer(**QUICK)}, retrieval=None
-    )
+    """Without the folder of a file of one's own, which is nobody's business."""
+    write_conllu(tmp_path / "own.conllu", World().treebank("qaa", "train", 30))
+    own = transfer(**QUICK | {"train": [f"treebank:qaa:{tmp_path}/own.conllu"]})
+    declared = declaration(exported("mlm"), surgeries=[None], seeds=[0], tasks={"pos": own}, retrieval=None)
     plan = compile_study(Study.model_validate(declared))
     assert list(doubts(plan.steps.values())) == []  # of what was read without labels
     assert not run_plan(plan, Store(tmp_path / "later")).failed
     key = next(key for key, step in plan.steps.items() if isinstance(step, Tune))
     export(Store(tmp_path / "later"), key, tmp_path / "again")
-    assert tuned_on(str(tmp_path / "again")) == [("mlm", "world:qaa", "qaa"), ("pos", "world:qaa", "qaa")]
+    names = {"mlm": "world:qaa", "pos": "treebank:qaa:own.conllu"}
+    assert tuned_on(str(tmp_path / "again")) == [(task, name, "qaa") for task, name in names.items()]
+    for file in ("config.json", "babelscope.json", "README.md"):
+        assert str(tmp_path) not in (tmp_path / "again" / file).read_text(encoding="utf-8")

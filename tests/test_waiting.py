@@ -149,15 +149,18 @@ def test_a_validation_waits_once_for_all_of_its_batches(encoder, tagged, sentenc
 
 
 def test_batches_stay_where_they_are_read():
-    """Made once, moved when another device wants them: tensors and what holds them, and nothing else."""
+    """Made once for a device, and moved there: tensors and what holds them, and nothing else."""
     pieces, numbers, made = Pieces.of([[1, 2, 3], [4], [5, 6]], 0), np.arange(2), []
     kept = KeptBatches(
-        lambda: (made.append(1), [(numbers, pieces.batch(numbers)), (numbers, pieces.batch(numbers[:1]))])[1]
+        lambda device: (
+            made.append(device.type),
+            [(numbers, pieces.batch(numbers)), (numbers, pieces.batch(numbers[:1]))],
+        )[1]
     )
     here = kept.on(torch.device("cpu"))
     assert kept.on(torch.device("cpu")) is here
     there = kept.on(torch.device("meta"))
-    assert kept.on(torch.device("meta")) is there and made == [1]
+    assert kept.on(torch.device("meta")) is there and made == ["cpu", "meta"]
     for (indices, batch), (_, other) in zip(there, here, strict=True):
         assert indices is numbers and type(batch) is Batch
         assert batch.ids.is_meta and batch.real.is_meta and batch.types is None and batch.padded == other.padded

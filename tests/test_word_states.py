@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from babelscope.encoders import tap
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.tap import word_states
 from babelscope.encoders.windows import encode_words
@@ -28,8 +29,9 @@ def one_by_one(encoder, sentences) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("tokens_per_batch", [1, 4096])
-def test_word_states_equal_one_word_at_a_time(encoder, tokens_per_batch):
-    states = word_states(encoder, LONG, tokens_per_batch)
+def test_word_states_equal_one_word_at_a_time(encoder, tokens_per_batch, monkeypatch):
+    monkeypatch.setattr(tap, "evaluation_tokens", lambda device: tokens_per_batch)
+    states = word_states(encoder, LONG)
     assert states.shape == (3, sum(map(len, LONG)), 32)
     assert states.dtype == torch.float32
     torch.testing.assert_close(states, one_by_one(encoder, LONG), atol=1e-5, rtol=1e-5)

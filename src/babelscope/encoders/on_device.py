@@ -12,20 +12,19 @@ BatchT = TypeVar("BatchT")
 
 
 class KeptBatches(Generic[BatchT]):
-    """Batches that are read again and again, such as those of a dev set: made once, and kept where they are read."""
+    """Batches that are read again and again, such as those of a dev set: made for a device, and kept there."""
 
-    def __init__(self, make: Callable[[], Iterable[BatchT]]):
+    def __init__(self, make: Callable[[torch.device], Iterable[BatchT]]):
         self._make = make
         self._kept: list[BatchT] | None = None
-        self._device = torch.device("cpu")
+        self._device: torch.device | None = None
 
     def on(self, device: torch.device) -> list[BatchT]:
-        """All of them, in order; on the device that they were last asked for there is nothing to do."""
-        batches = list(self._make()) if self._kept is None else self._kept
-        if device != self._device:
-            batches = each_tensor(lambda tensor: tensor.to(device), batches)
-        self._kept, self._device = batches, device
-        return batches
+        """All of them, in order; for the device that they were last asked for there is nothing to do."""
+        if self._kept is None or device != self._device:
+            self._kept = each_tensor(lambda tensor: tensor.to(device), list(self._make(device)))
+            self._device = device
+        return self._kept
 
 
 def each_tensor(change: Callable[[Tensor], Tensor], batch: Any) -> Any:

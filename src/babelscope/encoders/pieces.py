@@ -15,8 +15,10 @@ from transformers import PreTrainedTokenizerBase
 
 Sequences = Sequence[Sequence[int] | NDArray[np.int64]]
 
-EVALUATION_TOKENS = 8192 if torch.cuda.is_available() else 1024
-"""Pieces of a batch that nothing is learned from: an accelerator wants much at a time, a processor's caches little."""
+
+def evaluation_tokens(device: torch.device) -> int:
+    """Pieces of a batch that nothing is learned from: a GPU wants much at a time, a processor's caches little."""
+    return 8192 if device.type == "cuda" else 1024
 
 
 class Batch(NamedTuple):

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from babelscope.encoders.load import Encoder
-from babelscope.encoders.pieces import EVALUATION_TOKENS, encode_sentences
+from babelscope.encoders.pieces import encode_sentences
 from babelscope.encoders.tap import Reading, hidden_states
 
 
@@ -37,7 +37,7 @@ def position_states(encoder: Encoder, sentences: Sequence[str], reading: Reading
     pieces, owners = encode_sentences(encoder.tokenizer, sentences, encoder.max_length)
     _, beginnings = np.unique(owners, return_index=True)
     found = Positions([], [])
-    for indices in reading.batches(pieces.lengths[beginnings], EVALUATION_TOKENS):
+    for indices in reading.batches(pieces.lengths[beginnings], encoder.model.device):
         batch = pieces.batch(beginnings[indices])
         shown = reading.shown(batch).to(encoder.model.device)
         found.states.append(hidden_states(encoder, shown).half().cpu())

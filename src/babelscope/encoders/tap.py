@@ -15,7 +15,7 @@ from babelscope.core.errors import EncoderError, InputError
 from babelscope.core.examples import Pooling
 from babelscope.encoders.encoded import encoded_words
 from babelscope.encoders.load import Encoder
-from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Frame, by_length, encode_sentences, in_order
+from babelscope.encoders.pieces import Batch, Frame, by_length, encode_sentences, evaluation_tokens, in_order
 from babelscope.encoders.windows import Windows
 
 
@@ -30,10 +30,10 @@ class Reading(NamedTuple):
     masking: Callable[[Batch], Batch] | None = None
     """What replaces pieces before they are read."""
 
-    def batches(self, lengths: NDArray[np.int64], tokens_per_batch: int) -> list[NDArray[np.int64]]:
+    def batches(self, lengths: NDArray[np.int64], device: torch.device) -> list[NDArray[np.int64]]:
         """Indices of the sequences of each batch."""
         if self.sentences_per_batch is None:
-            return by_length(lengths, tokens_per_batch)
+            return by_length(lengths, evaluation_tokens(device))
         return in_order(len(lengths), self.sentences_per_batch)
 
     def shown(self, batch: Batch) -> Batch:
@@ -55,9 +55,7 @@ def hidden_states(encoder: Encoder, batch: Batch) -> Tensor:
 
 
 @torch.no_grad()
-def sentence_states(
-    encoder: Encoder, sentences: Sequence[str], tokens_per_batch: int = EVALUATION_TOKENS, pooling: Pooling = "mean"
-) -> Tensor:
+def sentence_states(encoder: Encoder, sentences: Sequence[str], pooling: Pooling = "mean") -> Tensor:
     """[layers + 1, sentences, hidden]: the mean state of each sentence's pieces, special pieces left out.
 
     A sentence longer than the encoder is read in parts, and the mean is over the pieces of all. With another
@@ -78,7 +76,7 @@ def sentence_states(
     config, device = encoder.model.config, encoder.model.device
     sums = torch.zeros(config.num_hidden_layers + 1, len(sentences), config.hidden_size, device=device)
     counts = torch.zeros(len(sentences), device=device)
-    for indices in by_length(pieces.lengths, tokens_per_batch):
+    for indices in by_length(pieces.lengths, evaluation_tokens(device)):
         batch = pieces.batch(indices).to(device)
         weights = _weights(batch, frame, pooling, torch.from_numpy(before[indices]).to(device))
         states = (hidden_states(encoder, batch) * weights[None, :, :, None]).sum(dim=2)
@@ -96,7 +94,6 @@ def sentence_states(
 def word_states(
     encoder: Encoder,
     sentences: Sequence[Sequence[str]],
-    tokens_per_batch: int = EVALUATION_TOKENS,
     reading: Reading = USUAL,
 ) -> Tensor:
     """[layers + 1, words, hidden], float32: of every word of all sentences, in order, the mean state of its pieces.
@@ -109,7 +106,7 @@ def word_states(
     windows = encoded_words(encoder.tokenizer, sentences, encoder.max_length)
     config, device = encoder.model.config, encoder.model.device
     states = torch.empty(config.num_hidden_layers + 1, len(windows.widths), config.hidden_size, device=device)
-    for indices in reading.batches(windows.pieces.lengths, tokens_per_batch):
+    for indices in reading.batches(windows.pieces.lengths, device):
         batch = reading.shown(windows.pieces.batch(indices)).to(device)
         words = np.concatenate([windows.owned[index] for index in indices])
         places, bags = (tensor.to(device) for tensor in _places(windows, indices, batch.ids.shape[1]))

@@ -9,10 +9,10 @@ from pathlib import Path
 from babelscope.core.row import Row
 from babelscope.core.tasks import LINES
 from babelscope.core.version import __version__
-from babelscope.corpora.datasets import Dataset, FileData
+from babelscope.corpora.datasets import Dataset
 from babelscope.encoders.folder import CARD
 from babelscope.steps import Evaluate, Learned, Training, Tune
-from babelscope.steps.card import without_folder
+from babelscope.steps.card import letters_without_folder, without_folder
 
 
 def write_model_card(folder: Path, step: Training | Evaluate, scores: Sequence[Row]) -> None:
@@ -41,7 +41,7 @@ def _lines(step: Training | Evaluate, scores: Sequence[Row]) -> Iterator[str]:
         yield ""
     yield "The licences of the encoder and of the training data hold for what was made of them."
     letters = letters_of(step)
-    told = [f"It read {transliterated(letters)}", ""] if letters else []
+    told = [f"It read {transliterated(letters_without_folder(letters))}", ""] if letters else []
     yield from ("", "## Use", "", *told, _use(trained))
 
 
@@ -98,8 +98,7 @@ def _sentences(data: Dataset) -> str:
 
 
 def _data(data: Dataset) -> str:
-    name = without_folder(data.name) if isinstance(data, FileData) and data.is_own else data.name
-    return _code(name) + (f" (at most {data.examples:,} examples)" if data.examples else "")
+    return _code(without_folder(data.name)) + (f" (at most {data.examples:,} examples)" if data.examples else "")
 
 
 def _use(trained: Training) -> str:

@@ -24,6 +24,7 @@ from babelscope.engine.model_card import letters_of, transliterated, write_model
 from babelscope.engine.recall import find_key, recall
 from babelscope.engine.store import Store
 from babelscope.steps import Adapt, BringIn, Distil, Evaluate, Learned, Load, Operate, Recurrent, Training, Tune
+from babelscope.steps.card import without_folder
 from babelscope.tasks.kinds import kind_of
 
 if TYPE_CHECKING:
@@ -209,7 +210,7 @@ def _load(step: Tune | Evaluate, store: Store) -> TaskModel:
     model.training_data = _training_data(tuned.train)
     if not isinstance(tuned.encoder, Recurrent):
         config = cast("EncoderModel", model).encoder.model.config
-        now = [TunedOn(tuned.task.name, data.name, data.language)._asdict() for data in tuned.train]
+        now = [TunedOn(tuned.task.name, without_folder(data.name), data.language)._asdict() for data in tuned.train]
         setattr(config, TUNED_ON, [*getattr(config, TUNED_ON, []), *now])
     return model
 

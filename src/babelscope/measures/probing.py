@@ -70,6 +70,8 @@ class Probing(Declaration):
     def _measures_something(self) -> Probing:
         if not (self.perplexity or self.distance or self.scores):
             raise ValueError("nothing to measure: give perplexity, distance or scores, or leave probes out")
+        if self.distance_sentences is not None and not self.distance:
+            raise ValueError("distance_sentences are of distance, which is not measured; leave them out")
         return self
 
     @model_validator(mode="after")

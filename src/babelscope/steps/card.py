@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from babelscope.core.languages import language_name
 from babelscope.core.version import __version__
-from babelscope.corpora.letters import LETTERS
+from babelscope.corpora.letters import lettered, split_name
 from babelscope.corpora.parallel import FilePairs, ParallelText, WorldPairs
 from babelscope.encoders.folder import LANGUAGES
 
@@ -67,9 +68,14 @@ def described(text: ParallelText) -> dict[str, Any]:
 
 def without_folder(name: str) -> str:
     """`tsv:mt:pairs.tsv`: the folder is nobody's business but the user's; digests say which file it is."""
-    *before, file = name.split(":", 2)
-    own, said, letters = file.partition(LETTERS)
-    return ":".join([*before, f"{Path(own).name}{said}{letters}"])
+    own, letters = split_name(name)
+    *before, file = own.split(":", 2)
+    return lettered(":".join([*before, Path(file).name]), letters and letters_without_folder(letters))
+
+
+def letters_without_folder(letters: str) -> str:
+    """`uroman+table:letters.tsv`: of how a text is transliterated, likewise."""
+    return re.sub(r"table:[^+]*[/\\]", "table:", letters)
 
 
 def _line(text: Mapping[str, Any]) -> str:

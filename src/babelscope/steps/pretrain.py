@@ -47,7 +47,7 @@ class Learned(EncoderStep):
     @property
     def predicted(self) -> float:
         """The share of tokens that a masked language model head predicts."""
-        return getattr(self, "masking", 0.0)
+        return 0.0
 
     @property
     def needs(self) -> Needs:
@@ -77,6 +77,10 @@ class Pretrain(Learned):
     @property
     def read_texts(self) -> tuple[Any, ...]:
         return self.texts
+
+    @property
+    def predicted(self) -> float:
+        return self.masking
 
     @property
     def layers(self) -> int | None:
@@ -124,6 +128,10 @@ class Adapt(Learned):
     @property
     def read_texts(self) -> tuple[Any, ...]:
         return (*self.texts, *self.parallel)
+
+    @property
+    def predicted(self) -> float:
+        return self.masking
 
     @property
     def layers(self) -> int | None:

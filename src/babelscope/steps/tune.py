@@ -11,7 +11,7 @@ from pydantic import NonNegativeInt, SerializeAsAny
 from babelscope.core.errors import InputError
 from babelscope.core.seeds import derive_seed
 from babelscope.core.step import Needs, Results, Step, Workspace
-from babelscope.core.tasks import MASKING_RATE, Task
+from babelscope.core.tasks import Task
 from babelscope.core.training import TrainedOn
 from babelscope.corpora.codes import known_as
 from babelscope.corpora.datasets import Dataset
@@ -92,7 +92,7 @@ class Tune(Step):
     @property
     def predicted(self) -> float:
         """The share of tokens that a masked language model head predicts."""
-        return MASKING_RATE if kind_of(self.task).needs_mlm_head else 0.0
+        return kind_of(self.task).masking
 
     @property
     def needs(self) -> Needs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -204,11 +205,13 @@ class Study(Declaration):
     @field_validator("surgeries")
     @classmethod
     def _operations_differ(cls, given: tuple[Surgery | None, ...]) -> tuple[Surgery | None, ...]:
-        names: dict[tuple[object, ...], str] = {}
-        for surgery in filter(None, given):
-            first = names.setdefault((surgery.operations, surgery.encoders), surgery.name)
-            if first != surgery.name:
-                raise ValueError(f"{first!r} and {surgery.name!r} are the same operations; leave one of them out")
+        _check_differ("operations", (((each.operations, each.encoders), each.name) for each in given if each))
+        return given
+
+    @field_validator("schedules")
+    @classmethod
+    def _schedules_differ(cls, given: tuple[Schedule | None, ...]) -> tuple[Schedule | None, ...]:
+        _check_differ("schedule", ((each.without_name, each.name) for each in given if each))
         return given
 
     @field_validator("tasks")
@@ -216,6 +219,14 @@ class Study(Declaration):
     def _suited(cls, tasks: dict[str, Transfer]) -> dict[str, Transfer]:
         check_transfers(tasks)
         return tasks
+
+
+def _check_differ(what: str, given: Iterable[tuple[Hashable, str]]) -> None:
+    names: dict[Hashable, str] = {}
+    for each, name in given:
+        first = names.setdefault(each, name)
+        if first != name:
+            raise ValueError(f"{first!r} and {name!r} are the same {what}; leave one of them out")
 
 
 def load_study(path: Path, changes: dict[str, Any] | None = None) -> Study:

@@ -18,7 +18,7 @@ from babelscope.core.examples import SentencePair, Text
 from babelscope.encoders.anatomy import anatomy_of, reads_types
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.on_device import KeptBatches
-from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_length
+from babelscope.encoders.pieces import Batch, Pieces, by_length, evaluation_tokens
 from babelscope.encoders.pooler import Pooler, may_have_pooler
 from babelscope.tasks.design import TEXT_HEADS
 from babelscope.tasks.family import family_classifier
@@ -95,9 +95,10 @@ class Classifier(nn.Module):
             return states[:, 0]
         return states[torch.arange(len(states), device=states.device), batch.real.sum(1) - 1]
 
-    def predict(self, texts: Sequence[Text], tokens_per_batch: int = EVALUATION_TOKENS) -> list[str] | list[float]:
+    def predict(self, texts: Sequence[Text], tokens_per_batch: int | None = None) -> list[str] | list[float]:
         """A label, or a number, for each text. A text longer than the model is cut, of a pair the longer first."""
-        outputs = predict_outputs(self, text_batches(self.encode(texts), tokens_per_batch))
+        tokens = tokens_per_batch or evaluation_tokens(self.backbone.device)
+        outputs = predict_outputs(self, text_batches(self.encode(texts), tokens))
         values = values_of(self, outputs).tolist()
         return [self.labels[number] for number in values] if self.labels else values
 
@@ -124,7 +125,7 @@ TextBatch = tuple[NDArray[np.int64], Batch]
 """Which texts there are, and their pieces."""
 
 
-def text_batches(pieces: Pieces, tokens_per_batch: int = EVALUATION_TOKENS) -> Iterator[TextBatch]:
+def text_batches(pieces: Pieces, tokens_per_batch: int) -> Iterator[TextBatch]:
     """All texts, from the shortest to the longest."""
     return ((indices, pieces.batch(indices)) for indices in by_length(pieces.lengths, tokens_per_batch))
 
@@ -176,7 +177,7 @@ class LabelledTexts:
     @cached_property
     def batches(self) -> KeptBatches[TextBatch]:
         """All texts."""
-        return KeptBatches(lambda: text_batches(self.pieces))
+        return KeptBatches(lambda device: text_batches(self.pieces, evaluation_tokens(device)))
 
     def outputs(self, classifier: Classifier) -> Tensor:
         """As `predict_outputs`."""

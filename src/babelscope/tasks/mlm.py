@@ -21,7 +21,7 @@ from babelscope.core.tasks import MASKING_RATE
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.ids import ids_of, last_id
 from babelscope.encoders.on_device import KeptBatches
-from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_length, encode_sentences
+from babelscope.encoders.pieces import Batch, Pieces, by_length, encode_sentences, evaluation_tokens
 from babelscope.tasks.texts import encode_texts
 
 
@@ -179,8 +179,8 @@ class HeldOut:
         """All sequences, from the shortest to the longest, each batch with the sentences of its hidden pieces."""
         return KeptBatches(self._batches)
 
-    def _batches(self) -> Iterator[tuple[NDArray[np.int64], MaskedBatch]]:
-        for indices in by_length(self.pieces.lengths, EVALUATION_TOKENS):
+    def _batches(self, device: torch.device) -> Iterator[tuple[NDArray[np.int64], MaskedBatch]]:
+        for indices in by_length(self.pieces.lengths, evaluation_tokens(device)):
             places = [self.places[index] for index in indices]
             owners = np.repeat(self.owners[indices], [len(place) for place in places])
             yield owners, self.masking.hide(self.pieces.batch(indices), places)

@@ -17,7 +17,7 @@ from babelscope.core.examples import DEPREL, Sentence, Tree, Word
 from babelscope.encoders.encoded import encoded_words
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.on_device import KeptBatches
-from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, Pieces, by_length
+from babelscope.encoders.pieces import Batch, Pieces, by_length, evaluation_tokens
 from babelscope.encoders.windows import Windows, encode_words
 from babelscope.tasks.attachment import attachment_scores, attachment_shares, universal
 from babelscope.tasks.biaffine import NONE
@@ -98,12 +98,13 @@ class Parser(nn.Module):
             return self.dropout(chosen)
         return chosen * self.dropout(chosen.new_ones(len(chosen), 1, chosen.shape[2]))
 
-    def predict(self, sentences: Sequence[Sequence[str]], tokens_per_batch: int = EVALUATION_TOKENS) -> list[Tree]:
+    def predict(self, sentences: Sequence[Sequence[str]], tokens_per_batch: int | None = None) -> list[Tree]:
         """A tree over the words of each sentence: one word is the root, and it alone has the relation `root`."""
         check_lengths(sentences)
         windows = encode_words(self.tokenizer, sentences, self.max_length)  # of text that nobody gave to be kept
         encoded = EncodedSentences(windows)
-        return predict_trees(self, len(encoded.lengths), sentence_batches(encoded, tokens_per_batch))
+        tokens = tokens_per_batch or evaluation_tokens(self.biaffine.device)
+        return predict_trees(self, len(encoded.lengths), sentence_batches(encoded, tokens))
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ class EncodedSentences:
     @cached_property
     def batches(self) -> KeptBatches[SentenceBatch]:
         """All that have words."""
-        return KeptBatches(lambda: sentence_batches(self))
+        return KeptBatches(lambda device: sentence_batches(self, evaluation_tokens(device)))
 
     def batch(self, indices: NDArray[np.int64]) -> WordBatch:
         """The sentences at `indices`, in that order; each has words."""
@@ -159,7 +160,7 @@ def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.in
     return np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
 
 
-def sentence_batches(encoded: EncodedSentences, tokens_per_batch: int = EVALUATION_TOKENS) -> Iterator[SentenceBatch]:
+def sentence_batches(encoded: EncodedSentences, tokens_per_batch: int) -> Iterator[SentenceBatch]:
     """All sentences that have words, from the shortest to the longest: which there are, and what a parser reads."""
     some = np.flatnonzero(encoded.lengths)
     for indices in (some[batch] for batch in by_length(encoded.lengths[some], tokens_per_batch)):

@@ -16,7 +16,7 @@ from transformers import PreTrainedModel
 
 from babelscope.core.intervals import exponential
 from babelscope.core.seeds import derive_seed
-from babelscope.encoders.pieces import EVALUATION_TOKENS, by_length, in_order
+from babelscope.encoders.pieces import by_length, evaluation_tokens, in_order
 from babelscope.tasks.apart import Apart
 from babelscope.tasks.mlm import HeldOut, MaskedBatch, MaskedLanguageModelling, hidden_logits
 from babelscope.tasks.task import Objective
@@ -31,9 +31,10 @@ class QuirkyTest(HeldOut):
 
     quirks: Collection[str] = ()
 
-    def _batches(self) -> Iterator[tuple[NDArray[np.int64], MaskedBatch]]:
+    def _batches(self, device: torch.device) -> Iterator[tuple[NDArray[np.int64], MaskedBatch]]:
         as_text = "padding-as-text" in self.quirks
-        parts = in_order(len(self.owners), BATCH) if as_text else by_length(self.pieces.lengths, EVALUATION_TOKENS)
+        lengths = self.pieces.lengths
+        parts = in_order(len(lengths), BATCH) if as_text else by_length(lengths, evaluation_tokens(device))
         for indices in parts:
             masked = self._masked(indices)
             rows = masked.hidden.numpy() // masked.batch.ids.shape[1]

@@ -19,7 +19,7 @@ from babelscope.core.examples import Tagged
 from babelscope.encoders.encoded import encoded_words
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.on_device import KeptBatches
-from babelscope.encoders.pieces import EVALUATION_TOKENS, Batch, by_length
+from babelscope.encoders.pieces import Batch, by_length, evaluation_tokens
 from babelscope.encoders.windows import Windows, encode_words
 from babelscope.tasks.task import Score, ratio_score
 
@@ -76,11 +76,12 @@ class Tagger(nn.Module):
         return "repeating-windows" in self.quirks
 
     @torch.no_grad()
-    def predict(self, sentences: Sequence[Sequence[str]], tokens_per_batch: int = EVALUATION_TOKENS) -> list[list[str]]:
+    def predict(self, sentences: Sequence[Sequence[str]], tokens_per_batch: int | None = None) -> list[list[str]]:
         """One label for each word of each sentence."""
         # Not `encoded_words`: nobody gave this text to be kept.
         windows = encode_words(self.tokenizer, sentences, self.max_length, self.repeats)
-        return label_sentences(self, windows, predict_classes(self, windows, word_batches(windows, tokens_per_batch)))
+        tokens = tokens_per_batch or evaluation_tokens(self.classifier.weight.device)
+        return label_sentences(self, windows, predict_classes(self, windows, word_batches(windows, tokens)))
 
 
 class WordsBatch(NamedTuple):
@@ -93,7 +94,7 @@ class WordsBatch(NamedTuple):
     """[words]: the number of each, through all sentences."""
 
 
-def word_batches(windows: Windows, tokens_per_batch: int = EVALUATION_TOKENS) -> Iterator[WordsBatch]:
+def word_batches(windows: Windows, tokens_per_batch: int) -> Iterator[WordsBatch]:
     """All windows, from the shortest to the longest."""
     for indices in by_length(windows.pieces.lengths, tokens_per_batch):
         batch = windows.pieces.batch(indices)
@@ -155,7 +156,7 @@ class TaggedWindows:
     @cached_property
     def batches(self) -> KeptBatches[WordsBatch]:
         """All windows."""
-        return KeptBatches(lambda: word_batches(self.windows))
+        return KeptBatches(lambda device: word_batches(self.windows, evaluation_tokens(device)))
 
     def classes(self, tagger: Tagger) -> NDArray[np.int64]:
         """[words]: the best class of each, -1 where no window owned it."""

@@ -24,7 +24,7 @@ from babelscope.core.hashing import digest
 from babelscope.core.keyed import keyed_fields
 from babelscope.core.seeds import derive_seed
 from babelscope.encoders.masks import masks_unread
-from babelscope.encoders.pieces import EVALUATION_TOKENS
+from babelscope.encoders.pieces import evaluation_tokens
 from babelscope.encoders.written import check_finite
 from babelscope.tasks.apart import Apart
 from babelscope.tasks.task import InParts, Objective
@@ -174,7 +174,8 @@ def _batch(task: Objective, tuning: Tuning, seed: int, numbered: tuple[int, Turn
 
 def _read(model: nn.Module, task: Objective, tuning: Tuning) -> None:
     """Have the model read all examples, in batches that follow from them alone."""
-    for indices in epoch_batches(task.lengths, EVALUATION_TOKENS, 0, 0, _groups(task)):
+    tokens = evaluation_tokens(torch.device(tuning.device))
+    for indices in epoch_batches(task.lengths, tokens, 0, 0, _groups(task)):
         loss_of(model, task, tuning, task.batch(indices, torch.Generator().manual_seed(0)))
 
 

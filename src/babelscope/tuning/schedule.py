@@ -76,6 +76,11 @@ class Schedule(Declaration):
         kind = Strategy.named(next(way for way in _WAYS if getattr(self, way) is not None))
         return kind(**{name: getattr(self, _KEYS.get(name, name)) for name in arguments_of(kind)})
 
+    @property
+    def without_name(self) -> tuple[Strategy, float, int | None, bool]:
+        """What it does, whatever it is called, and by whatever key it was declared."""
+        return self.chosen, self.decay, self.lora, self.frozen_dropout
+
     def entry_stages(self, layers: int) -> tuple[int | None, ...]:
         """[layers + 1]: the stage from which the embeddings (0) and each layer (1 ...) are trained; None: never.
 

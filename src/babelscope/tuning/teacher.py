@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from babelscope.encoders.load import Encoder
-from babelscope.encoders.pieces import EVALUATION_TOKENS, Frame, Pieces, by_length
+from babelscope.encoders.pieces import Frame, Pieces, by_length, evaluation_tokens
 from babelscope.encoders.tap import hidden_states
 from babelscope.tuning.memo import GIBIBYTE
 
@@ -51,7 +51,7 @@ class Teacher:
         distinct = list(dict.fromkeys(sentences))
         self._numbers = {sentence: number for number, sentence in enumerate(distinct)}
         self._pieces = Pieces.of(distinct, encoder.tokenizer.pad_token_id)
-        self._groups = self._fitting(by_length(self._pieces.lengths, EVALUATION_TOKENS), memory)
+        self._groups = self._fitting(by_length(self._pieces.lengths, evaluation_tokens(self.device)), memory)
         self._group_of = {int(number): group for group, members in enumerate(self._groups) for number in members}
         self.kept: dict[int, States] = {}
         """By the number of the sentence."""

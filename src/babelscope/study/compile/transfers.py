@@ -9,7 +9,7 @@ from typing import Literal
 
 from babelscope.core.faults import Faults
 from babelscope.core.step import Step
-from babelscope.core.tasks import ENTITIES, MASKING_RATE, TASKS, WORDS, Task
+from babelscope.core.tasks import ENTITIES, TASKS, WORDS, Task
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset, FileData
 from babelscope.corpora.letters import split_name
@@ -117,12 +117,12 @@ class ResolvedTransfer:
         while isinstance(encoder, BringIn) and encoder.after_tuning:
             encoder = encoder.encoder
         references = self.references if self.probes and self.probes.distance else ()
-        predicted = MASKING_RATE if self._models_language else 0.0
+        tuning = in_portions(self.transfer.tuning, encoder, kind_of(self.task).masking)
         return Tune(
             encoder=encoder, task=self.task, head=self.transfer.head, quirks=self._quirks,
             entity_types=self.entity_types, train=self.train, dev=self.dev,
-            tuning=in_portions(self.transfer.tuning, encoder, predicted), schedule=schedule, probes=self.probes,
-            references=references, seed=seed, compact=self.study.keep == "compact",
+            tuning=tuning, schedule=schedule, probes=self.probes, references=references, seed=seed,
+            compact=self.study.keep == "compact",
         )  # fmt: skip
 
     def recurrent(self, seed: int) -> Tune:

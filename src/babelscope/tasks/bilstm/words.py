@@ -115,7 +115,7 @@ class EncodedWords:
     @cached_property
     def batches(self) -> KeptBatches[tuple[NDArray[np.int64], WordBatch]]:
         """All that have words."""
-        return KeptBatches(self.cut)
+        return KeptBatches(lambda device: self.cut())
 
     def cut(self, words_per_batch: int = EVALUATION_WORDS) -> Iterator[tuple[NDArray[np.int64], WordBatch]]:
         """All sentences that have words, in batches of similar lengths, each with the sentences' indices."""

@@ -11,7 +11,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.examples import word_count
 from babelscope.core.registry import Registered, import_plugins
 from babelscope.core.scores import MEASURES
-from babelscope.core.tasks import Task
+from babelscope.core.tasks import MASKING_RATE, Task
 from babelscope.tasks.baselines import BaselineRule
 
 if TYPE_CHECKING:
@@ -54,6 +54,11 @@ class TaskKind(Registered):
     """What was done to what `predict` reads: `10 sentences labelled`."""
     needs_mlm_head: ClassVar[bool] = False
     """Whether encoders need a masked language model head."""
+
+    @property
+    def masking(self) -> float:
+        """The share of tokens that are hidden, for a masked language model head to predict."""
+        return MASKING_RATE if self.needs_mlm_head else 0.0
 
     def declared(
         self, name: str, label: str = "", text: tuple[str, ...] = (), scale: tuple[float, float] | None = None
