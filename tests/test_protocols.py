@@ -186,15 +186,16 @@ def test_more_labelled_sentences_are_trained_for_as_many_epochs_as_fewer():
         tasks = find_study(f"unseen-languages@{profile}", {} if profile == "paper" else {"shots": [100, 1000]}).tasks
         epochs = {transfer.shots: transfer.tuning.epochs for transfer in tasks.values() if transfer.shots}
         many = [count for shots, count in epochs.items() if shots > 200]
-        assert set(many) == {20 if profile == "paper" else 12}
+        assert set(many) == {20 if profile == "paper" else 4}
         assert all(t.recurrent.epochs >= t.tuning.epochs for t in tasks.values() if t.shots and t.baselines)
 
 
-@pytest.mark.parametrize("profile", ["world", "paper"])
+@pytest.mark.parametrize(("profile", "least"), [("world", 8_000), ("paper", 8_000), ("real", 4_000)])
 @pytest.mark.parametrize("shots", [7, 100, 1000])
-def test_few_labelled_sentences_are_read_again_and_again(profile, shots):
+def test_few_labelled_sentences_are_read_again_and_again(profile, least, shots):
     """By the encoders and by the BiLSTM beside them: a verdict on either that has hardly learned is worth nothing."""
     tasks = find_study(f"unseen-languages@{profile}", {"shots": [shots]}).tasks.values()
     few = [transfer for transfer in tasks if transfer.shots]
-    assert few and all(t.tuning.epochs * shots >= 8_000 <= t.recurrent.epochs * shots for t in few)
-    assert shots == 1000 or all(t.tuning.epochs == math.ceil(8_000 / shots) for t in few)
+    assert few and all(t.tuning.epochs * shots >= least for t in few)
+    assert all(t.recurrent.epochs * shots >= 8_000 for t in few)
+    assert shots == 1000 or all(t.tuning.epochs == math.ceil(least / shots) for t in few)
