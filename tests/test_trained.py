@@ -129,7 +129,11 @@ def test_what_cannot_be_exported_is_refused(kind, problem, ran, tmp_path):
     ("name", "said"),
     [
         ("tsv:mt:/home/me/pairs.tsv", "tsv:mt:pairs.tsv"),
-        ("treebank:ug:me/ug.conllu>uroman+table:me/of/letters.tsv", "treebank:ug:ug.conllu>uroman+table:letters.tsv"),
+        (
+            "treebank:ug:me/ug.conllu>table:/a+b/letters.tsv+permute:1",
+            "treebank:ug:ug.conllu>table:letters.tsv+permute:1",
+        ),
+        ("UD_Uyghur-UDT>table:of/letters.tsv", "UD_Uyghur-UDT>table:letters.tsv"),
         ("UD_Russian-GSD>icu:Russian-Latin/BGN", "UD_Russian-GSD>icu:Russian-Latin/BGN"),
         ("world:qah>world", "world:qah>world"),
     ],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +10,7 @@ from babelscope.core.languages import language_name
 from babelscope.core.version import __version__
 from babelscope.corpora.letters import lettered, split_name
 from babelscope.corpora.parallel import FilePairs, ParallelText, WorldPairs
+from babelscope.corpora.transliteration import table_file
 from babelscope.encoders.folder import LANGUAGES
 
 
@@ -74,8 +74,9 @@ def without_folder(name: str) -> str:
 
 
 def letters_without_folder(letters: str) -> str:
-    """`uroman+table:letters.tsv`: of how a text is transliterated, likewise."""
-    return re.sub(r"table:[^+]*[/\\]", "table:", letters)
+    """`table:letters.tsv+permute:1`: of how a text is transliterated, likewise."""
+    file = table_file(letters)
+    return letters.replace(file, Path(file).name) if file else letters
 
 
 def _line(text: Mapping[str, Any]) -> str:
