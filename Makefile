@@ -73,7 +73,7 @@ package: $(READY)  ## wheel and sdist in build/package, tried in an empty enviro
 results: $(READY)  ## docs/results from the rows kept there, or in a store (make results FROM=STORE); computes nothing
 	$(BIN)/python tools/results.py $(if $(FROM),--store $(FROM))
 
-bench: $(READY)  ## speed, against usual ways to do the same: benchmarks/results.md (an hour of two quiet cores)
+bench: $(READY)  ## speed, against usual ways to do the same: benchmarks/results.md (one to two hours of two quiet cores)
 	$(BIN)/python -m benchmarks
 
 paper-check: $(READY)  ## every kind of training of the paper profiles, on a stand-in and little data (on a CPU)

@@ -32,7 +32,7 @@ def main() -> None:
         rest = [] if given.training_alone else _others(Path(folder))
         for benchmark in chain(training.benchmarks(given.sizes, given.precision), rest):
             lines += lines_of(benchmark, given.rounds)
-            print(markdown(lines, machine).splitlines()[-len(benchmark.sides) :], sep="\n", flush=True)
+            print(*markdown(lines, machine).splitlines()[-len(benchmark.sides) :], sep="\n", flush=True)
     write(lines, machine, given.output)
 
 
