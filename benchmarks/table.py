@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -61,13 +62,17 @@ class Line:
 
 
 def lines_of(benchmark: Benchmark, rounds: int) -> list[Line]:
-    """Run all sides in turns, after a round that warms up; each round begins with another side."""
+    """Run all sides in turns, after a round that warms up; each round begins with another side.
+
+    Each run is said on the standard error, since a benchmark may take half an hour.
+    """
     names = list(benchmark.sides)
     runs: dict[str, list[Run]] = {name: [] for name in names}
     for number in range(rounds + 1):
         for place in range(len(names)):
             name = names[(number + place) % len(names)]
             run = _run(benchmark, name, number)
+            print(f"{benchmark.name}, round {number} of {rounds}, {name}: {run.seconds:.2f} s", file=sys.stderr)
             if number:
                 runs[name].append(run)
     return [_line(benchmark, name, runs) for name in names]
