@@ -185,6 +185,11 @@ def test_a_distilled_encoder_is_tuned_as_a_peer(encoder_folder, distilled, glue)
         "measures.0.reference: peers are timed against an encoder of the study: give its name",
         "measures.0.peers.0: no encoder is named zzz",
     ]
+    with pytest.raises(StudyError) as caught:
+        compile_study(study(encoder_folder, **declared, measures=[costs | {"peers": []}]))
+    assert [fault.partition(",")[0] for fault in caught.value.faults] == [
+        "measures.0.reference: peers alone are timed against it"
+    ]
 
 
 # The page.

@@ -46,6 +46,8 @@ class Costs(Measure):
                 faults.add(f"surgeries.{k}", problem)
         if self.peers and self.reference is None:
             faults.add("reference", "peers are timed against an encoder of the study: give its name")
+        if self.reference and not self.peers:
+            faults.add("reference", "peers alone are timed against it, and none is named; name peers, or leave it out")
         wanted = {f"peers.{k}": name for k, name in enumerate(self.peers)}
         for key, name in (wanted | ({"reference": self.reference} if self.reference else {})).items():
             faults.resolve(key, compiled.encoder, name)

@@ -114,8 +114,8 @@ def world(given: Parameters) -> Study:
 
 def real(given: Parameters) -> Study:
     """Tagging and parsing, tuned on English, scored and compared on parallel treebanks."""
-    tuning = given.tuning("cpu", "float32", 2, learning_rate=rate_for(given.encoder), tokens_per_batch=1024)
-    longer = tuning.model_copy(update={"epochs": tuning.epochs if given.small else 3})
+    tuning = given.tuning("cpu", "float32", 4, learning_rate=rate_for(given.encoder), tokens_per_batch=256)
+    longer = tuning.model_copy(update={"epochs": tuning.epochs if given.small else 5})
     sizes = {"sizes": Sizes(train=500, dev=50, test=100) if given.small else Sizes(train=800, dev=200, test=200)}
     tasks = {"pos": sizes | {"tuning": tuning}, "parsing": sizes | {"tuning": longer}}
     setting = Setting(tuple(REAL), _treebank, _pud, lambda code: _pud("", code), tasks, 100 if given.small else 150)

@@ -182,6 +182,14 @@ class BringingIn(Declaration):
         return self
 
     @model_validator(mode="after")
+    def _linked(self) -> BringingIn:
+        shrunk = self.shrinkage != type(self).model_fields["shrinkage"].default
+        for key, given in (("known", self.known), ("shrinkage", shrunk)):
+            if given and self.rows != "links":
+                raise ValueError(f"{key} is about links, and rows: {self.rows} reads none; leave {key} out")
+        return self
+
+    @model_validator(mode="after")
     def _each_once(self) -> BringingIn:
         codes = list(self.languages)
         for k, code in enumerate(codes):
