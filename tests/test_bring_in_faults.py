@@ -54,9 +54,10 @@ def test_faults_of_a_declaration(encoder_folder, tmp_path):
     own = {"de": [f"tsv:de:{file}"]}
     with pytest.raises(ValueError, match="known: true is for text of the world"):
         declared(encoder_folder, LATER | {"known": True, "languages": own})
-    for key, value in (("known", True), ("shrinkage", 2)):
-        with pytest.raises(ValueError, match=f"{key} is about links, and rows: spelling reads none; leave {key} out"):
-            declared(encoder_folder, LATER | {"rows": "spelling", key: value})
+    with pytest.raises(ValueError, match="shrinkage is about links, and rows: spelling reads none"):
+        declared(encoder_folder, LATER | {"rows": "spelling", "shrinkage": 2})
+    distilled = BEFORE | {"known": True, "distil": {"tuning": TRAINED}}
+    declared(encoder_folder, distilled)  # which learns by links, whatever the rows are made of
     with pytest.raises(ValueError, match="cannot come after_tuning"):
         declared(encoder_folder, LATER | {"distil": {"tuning": TRAINED}})
     turned = {"qab": [{"languages": ["qab", "qaa"], "sentences": 60}]}

@@ -183,10 +183,8 @@ class BringingIn(Declaration):
 
     @model_validator(mode="after")
     def _linked(self) -> BringingIn:
-        shrunk = self.shrinkage != type(self).model_fields["shrinkage"].default
-        for key, given in (("known", self.known), ("shrinkage", shrunk)):
-            if given and self.rows != "links":
-                raise ValueError(f"{key} is about links, and rows: {self.rows} reads none; leave {key} out")
+        if self.rows != "links" and self.shrinkage != type(self).model_fields["shrinkage"].default:
+            raise ValueError(f"shrinkage is about links, and rows: {self.rows} reads none; leave shrinkage out")
         return self
 
     @model_validator(mode="after")
