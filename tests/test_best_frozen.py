@@ -8,8 +8,9 @@ import pytest
 from babelscope.core.inference import Known, best_of, effect
 from babelscope.report.model import Report
 from babelscope.report.sections.freezing import sweep_findings
-from babelscope.report.sections.freezing.best import over_least
+from babelscope.report.sections.freezing.changes import changes_table
 from babelscope.report.sections.freezing.sweeps import sweeps
+from babelscope.report.sections.freezing.whole import over_least
 from frozen_layers import declared, score
 from slowly import judged
 
@@ -26,10 +27,10 @@ def swept(
     return declared(rows)
 
 
-def tables_of(made: Report) -> dict[int, list[list[float]]]:
+def tables_of(made: Report, own: bool = False) -> dict[int, list[list[float]]]:
     """By number of frozen layers, seeds and places: the gain over nothing frozen."""
     values = {(row.language, row.schedule, row.seed): row.value for row in made.rows}
-    languages = sorted({language for language, _, _ in values} - {"qaa"})
+    languages = sorted(language for language in {language for language, _, _ in values} if (language == "qaa") == own)
     numbers = sorted({int(schedule.partition(":")[2]) for _, schedule, _ in values})
     seeds = sorted({seed for _, _, seed in values})
     return {
@@ -53,6 +54,35 @@ def test_the_best_of_several_is_corrected_for_having_been_chosen(languages: Sequ
     alone = judged(table if len(languages) > 2 else table.mean(axis=1)).p
     assert f"(p = {found:.3f})" in said
     assert alone * 1.2 < found <= 4 * alone + 0.005, "of 20,000 draws the third digit is known"
+
+
+def test_every_number_of_frozen_layers_is_held_against_nothing_frozen() -> None:
+    """In the language of training and in the others, each table as the slow computation has it."""
+    made = swept({0: 0.2, 1: 0.0, 2: -0.2}, 5, ("qab", "qac", "qad"))
+    table = changes_table(sweeps(made))
+    lines = {(line[1].text, line[2].number): line for line in table.lines}
+    assert len(lines) == len(table.lines) == 6
+    for (languages, frozen), line in lines.items():
+        own = languages == "trained on"
+        expected = judged(tables_of(made, own)[frozen])
+        rows = [row for row in made.rows if row.schedule == f"freeze:{frozen}"]
+        scores = [row.value for row in rows if (row.language == "qaa") == own]
+        assert line[3].number == pytest.approx(100 * np.mean(scores))
+        assert line[4].number == pytest.approx(100 * expected.mean)
+        assert line[6].text == f"[{100 * expected.low:.2f}, {100 * expected.high:.2f}]".replace("-", "−")
+        assert line[8].text == {0: "shows", 1: "does not show", 2: "the reverse shows"}[frozen]
+    assert "than with nothing frozen, of the same sweep" in table.note and "seeds and languages" in table.note
+
+
+def test_an_unfinished_sweep_has_no_changes_yet() -> None:
+    """Without a seed of all numbers a score is there, and no change; without a place of all numbers nothing is."""
+    rows = swept({0: 0.0, 1: 0.1}, 4).rows
+    apart = [row for row in rows if (row.seed < 2) == (row.schedule == "freeze:-1")]
+    assert {(line[4].text, line[8].text) for line in changes_table(sweeps(declared(apart))).lines} == {
+        ("", "cannot be said yet")
+    }
+    holes = {"qaa": "freeze:-1", "qab": "freeze:0", "qac": "freeze:1"}
+    assert changes_table(sweeps(declared([row for row in rows if row.schedule != holes[row.language]]))) is None
 
 
 def test_of_no_difference_the_best_seldom_shows() -> None:

@@ -13,6 +13,7 @@ from babelscope.report.sections.alignment.tables import aligned_tables
 from babelscope.report.sections.between.line_tables import line_table
 from babelscope.report.sections.between.lines import Between
 from babelscope.report.sections.curves import by_title, ends_table
+from babelscope.report.sections.freezing.changes import changes_table
 from babelscope.report.sections.freezing.dropout import frozen_dropout
 from babelscope.report.sections.freezing.figures import sweep_figures
 from babelscope.report.sections.freezing.sweeps import sweeps
@@ -79,6 +80,21 @@ def test_the_heat_map_of_perplexities_has_the_change_in_percent():
     chart = figure.chart
     (table,) = chart.to_dict()["datasets"].values()
     assert [each["change"] for each in table] == pytest.approx([0, 25, -25])
+
+
+def test_perplexities_with_more_layers_frozen_are_ratios():
+    levels, apart = {-1: 4.0, 0: 5.0, 1: 3.0}, (0.99, 1.0, 1 / 0.99)
+    rows = [
+        a_row("whole", "qab", seed, level * apart[(seed + n) % 3], schedule=f"freeze:{n}")
+        for n, level in levels.items()
+        for seed in range(3)
+    ]
+    made = Report("t", "q", rows, schedules={f"freeze:{n}": parse_schedule(f"freeze:{n}") for n in levels})
+    table = changes_table(sweeps(made))
+    assert [line[3].number for line in table.lines] == pytest.approx([5.0, 3.0])
+    assert [line[4].text for line in table.lines] == ["×1.25", "×0.75"] and "ratio" in table.note
+    verdicts = [line[8].text for line in table.lines]
+    assert verdicts == ["the reverse shows", "shows"], "lower is better"
 
 
 def test_the_x_gap_of_perplexities_is_a_ratio():

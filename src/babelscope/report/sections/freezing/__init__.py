@@ -8,6 +8,7 @@ from babelscope.core.row import Row
 from babelscope.report.model import Report
 from babelscope.report.section import Section, section
 from babelscope.report.sections.freezing.best import best_in_words
+from babelscope.report.sections.freezing.changes import changes_table
 from babelscope.report.sections.freezing.dropout import frozen_dropout
 from babelscope.report.sections.freezing.figures import sweep_figures
 from babelscope.report.sections.freezing.likeness import likeness_in_words, likeness_table, likenesses
@@ -19,8 +20,9 @@ __all__ = ["freezing", "frozen_dropout"]
 @section(order=40)
 def freezing(report: Report, rows: Sequence[Row]) -> Iterator[Section]:
     """Scores by the number of frozen layers, as far as the study declares several."""
-    tables = [table] if (table := likeness_table(report)) else []
-    if figures := sweep_figures(sweeps(report)):
+    swept = sweeps(report)
+    tables = [table for table in (changes_table(swept), likeness_table(report)) if table]
+    if figures := sweep_figures(swept):
         yield Section("Freezing the first layers", sweep_findings(report), figures, tables)
 
 

@@ -38,6 +38,11 @@ class Sweep:
         return next(score for by_number in self.scores.values() for score in by_number.values())
 
     @property
+    def own(self) -> dict[str, dict[int, Score]]:
+        """At the places of languages that it was trained on."""
+        return {place: scores for place, scores in self.scores.items() if place not in self.foreign}
+
+    @property
     def foreign(self) -> dict[str, dict[int, Score]]:
         """At the places of languages that it was not trained on."""
         return {place: scores for place, scores in self.scores.items() if not any(s.is_source for s in scores.values())}
