@@ -68,7 +68,7 @@ def real(given: Parameters) -> Study:
     XNLI is tuned on pairs translated to Spanish, and tested on pairs written in Basque and on their translations. The
     default encoder does not learn it from the few thousand pairs that there are.
     """
-    tuning = given.tuning("cpu", "float32", 2, learning_rate=rate_for(given.encoder), tokens_per_batch=1024)
+    tuning = given.tuning("cpu", "float32", 4, learning_rate=rate_for(given.encoder), tokens_per_batch=256)
     few, small = Sizes(train=500, dev=50, test=100), given.small
     tasks = {
         "pos": Transfer(
