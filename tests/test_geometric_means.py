@@ -80,6 +80,7 @@ def test_the_heat_map_of_perplexities_has_the_change_in_percent():
     chart = figure.chart
     (table,) = chart.to_dict()["datasets"].values()
     assert [each["change"] for each in table] == pytest.approx([0, 25, -25])
+    assert '"Change (%)"' in chart.to_json()
 
 
 def test_perplexities_with_more_layers_frozen_are_ratios():

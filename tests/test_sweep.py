@@ -182,6 +182,7 @@ def test_the_heat_map_has_a_cell_a_language_and_number() -> None:
     (data,) = chart.to_dict()["datasets"].values()
     assert len(data) == 15 and {one["language"] for one in data} == set(SCORED)
     assert all(one["change"] == 0 for one in data if one["frozen"] == -1)
+    assert '"Change (points)"' in chart.to_json(), "percent differ by points"
 
 
 # Dropout in the frozen layers.

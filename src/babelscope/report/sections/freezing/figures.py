@@ -9,7 +9,7 @@ import altair as alt
 import pandas as pd
 
 from babelscope.report.figures import Chart, Figure
-from babelscope.report.score import Score, scale, title_of
+from babelscope.report.score import Score, points_of, scale, title_of
 from babelscope.report.sections.freezing.sweeps import Sweep
 from babelscope.report.shown import Shown
 
@@ -33,7 +33,7 @@ def _heat_map(sweep: Sweep) -> Chart:
     )
     widest = max(1.0, float(table["change"].abs().max()))
     colours = alt.Scale(scheme="blueorange", domain=[widest, 0, -widest])
-    title = "Change (%)" if Shown.of(sweep.first).as_ratio else f"Change ({unit})"
+    title = "Change (%)" if Shown.of(sweep.first).as_ratio else f"Change ({points_of(unit)})"
     colour = alt.Color("change:Q", title=title, scale=colours)
     tooltip = ["language", "frozen", alt.Tooltip("score:Q", format=".2f")]
     cells = base.mark_rect().encode(color=colour, tooltip=tooltip)
