@@ -38,7 +38,8 @@ def _heat_map(sweep: Sweep) -> Chart:
     tooltip = ["language", "frozen", alt.Tooltip("score:Q", format=".2f")]
     cells = base.mark_rect().encode(color=colour, tooltip=tooltip)
     unknown = base.transform_filter("datum.change === null").mark_rect(color="#ccc").encode(tooltip=tooltip)
-    text = base.mark_text(fontSize=11).encode(text=alt.Text("score:Q", format=".1f"), color=alt.value("#111"))
+    ink = alt.condition(f"abs(datum.change) > {0.75 * widest}", alt.value("white"), alt.value("#111"))
+    text = base.mark_text(fontSize=11).encode(text=alt.Text("score:Q", format=".1f"), color=ink)
     return alt.layer(cells, unknown, text).properties(width="container", height=28 * table["language"].nunique())
 
 
