@@ -92,9 +92,11 @@ def test_perplexities_with_more_layers_frozen_are_ratios():
     ]
     made = Report("t", "q", rows, schedules={f"freeze:{n}": parse_schedule(f"freeze:{n}") for n in levels})
     table = changes_table(sweeps(made))
-    assert [line[3].number for line in table.lines] == pytest.approx([5.0, 3.0])
-    assert [line[4].text for line in table.lines] == ["×1.25", "×0.75"] and "ratio" in table.note
-    verdicts = [line[8].text for line in table.lines]
+    assert [line[3].number for line in table.lines] == pytest.approx([4.0, 5.0, 3.0])
+    assert [line[4].text for line in table.lines] == ["", "×1.25", "×0.75"] and "ratio" in table.note
+    low, high = map(float, table.lines[1][6].text.strip("[]").split(", "))
+    assert 1 < low < 1.25 < high
+    verdicts = [line[8].text for line in table.lines[1:]]
     assert verdicts == ["the reverse shows", "shows"], "lower is better"
 
 

@@ -10,7 +10,15 @@ from babelscope.core.scores import MEASURES
 from babelscope.report.judged import verdict
 from babelscope.report.score import scale
 from babelscope.report.sections.freezing.sweeps import Sweep
-from babelscope.report.sections.freezing.whole import Whole, frozen_in_words, mean_over, over_least, seeds_of, whole
+from babelscope.report.sections.freezing.whole import (
+    Whole,
+    count_of,
+    frozen_in_words,
+    mean_over,
+    over_least,
+    seeds_of,
+    whole,
+)
 from babelscope.report.words import chance_of
 
 
@@ -72,5 +80,5 @@ def _number(value: float, sweep: Sweep) -> str:
 
 
 def _languages(places: Whole) -> str:
-    count = len({score.itself for scores in places.values() for score in scores.values()})
+    count = count_of(places)
     return f"{count} language{'' if count == 1 else 's'}"

@@ -40,7 +40,8 @@ class Sweep:
     @property
     def own(self) -> dict[str, dict[int, Score]]:
         """At the places of languages that it was trained on."""
-        return {place: scores for place, scores in self.scores.items() if place not in self.foreign}
+        foreign = self.foreign
+        return {place: scores for place, scores in self.scores.items() if place not in foreign}
 
     @property
     def foreign(self) -> dict[str, dict[int, Score]]:

@@ -63,6 +63,11 @@ def mean_over(places: Whole, number: int, seeds: Sequence[int] | None) -> float:
     return measure.taken_back(Interval(mean, None, None, None, 0)).mean
 
 
+def count_of(places: Whole) -> int:
+    """Of how many languages they are."""
+    return len({score.itself for scores in places.values() for score in scores.values()})
+
+
 def frozen_in_words(count: int) -> str:
     """What has so many of its first layers frozen."""
     named = {-1: "nothing frozen", 0: "the embeddings frozen", 1: "one layer frozen"}
