@@ -61,15 +61,8 @@ def _line(change: Change, verdict: Verdict) -> list[Cell]:
     score = number_cell(change.mean * scale(shown.unit)[0], ".1f")
     seeds = number_cell(better.seeds if better else None, "d")
     named = Cell(change.sweep.title), Cell(change.languages), number_cell(change.frozen, "d")
-    return [
-        *named,
-        score,
-        size,
-        Cell(shown.unit_in_words if better else ""),
-        ends,
-        seeds,
-        Cell("" if change.fewest else verdict),
-    ]
+    unit, said = Cell(shown.unit_in_words if better else ""), Cell("" if change.fewest else verdict)
+    return [*named, score, size, unit, ends, seeds, said]
 
 
 def _note(found: Sequence[Change]) -> str:
