@@ -110,7 +110,7 @@ def world(given: Parameters) -> Study:
 
 def real(given: Parameters) -> Study:
     """One encoder, and whichever others are given: tasks of GLUE, and tagging, scored in other languages too."""
-    tuning = given.tuning("cpu", "float32", 2, learning_rate=1e-4, tokens_per_batch=1024)
+    tuning = given.tuning("cpu", "float32", 4, learning_rate=1e-4, tokens_per_batch=256)
     sizes = Sizes(train=300, dev=100, test=200) if given.small else Sizes(train=1000, dev=200, test=500)
     tasks = {task: _glue(task, tuning, sizes) for task in ("sst2", "stsb")}
     tagged = sizes.model_copy(update={"test": 100 if given.small else 200})
