@@ -8,6 +8,8 @@ import pytest
 
 from babelscope.core.errors import InputError, StudyError
 from babelscope.studies import STUDIES, find_study
+from babelscope.studies.multilingual import ENGLISH
+from babelscope.study.encoders import Adaptation
 
 BUILT_IN = [f"{name}@{profile}" for name, study in STUDIES.items() for profile in study.profiles]
 
@@ -43,6 +45,42 @@ def test_small_means_less_and_seeds_are_those_that_were_given(name):
             find_study(name, {"seeds": seeds})
 
 
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_a_learning_rate_that_is_given_is_that_of_every_task_and_of_nothing_else(name):
+    usual, changed = find_study(name, {}), find_study(name, {"learning_rate": 3e-7})
+    assert {task.tuning.learning_rate for task in changed.tasks.values()} == {3e-7}
+    tasks = {
+        task: transfer.model_copy(update={"tuning": usual.tasks[task].tuning})
+        for task, transfer in changed.tasks.items()
+    }
+    assert changed.model_copy(update={"tasks": tasks}) == usual
+    with pytest.raises(StudyError, match="learning_rate: Input should be greater than 0"):
+        find_study(name, {"learning_rate": 0})
+
+
+@pytest.mark.parametrize(
+    ("study", "parameter"),
+    [
+        ("first-look", "encoder"), ("all-tasks", "encoder"), ("align-then-predict", "encoder"),
+        ("alignment-by-layer", "encoder"), ("bring-in", "encoder"), ("unseen-languages", "encoder"),
+        ("monolingual-benefits", "english"), ("underspecified", "encoders"),
+    ],
+)  # fmt: skip
+def test_an_encoder_that_is_given_is_tuned_on_real_data_as_bert_is(study, parameter):
+    def rates(**changes: Any) -> set[float]:
+        """Of tasks, and of language modelling."""
+        declared = find_study(f"{study}@real", changes)
+        adapted = (encoder for encoder in declared.encoders if isinstance(encoder, Adaptation))
+        return {trained.tuning.learning_rate for trained in (*declared.tasks.values(), *adapted)}
+
+    def given(name: str) -> Any:
+        return [name] if parameter == "encoders" else name
+
+    assert rates(**{parameter: given("mbert")}) == {5e-5}
+    assert rates(**{parameter: given(ENGLISH)}) == rates()
+    assert max(rates()) > 5e-5
+
+
 def test_a_small_pretraining_is_short_unless_its_length_is_given():
     def steps(**changes: Any) -> set[tuple[int, int]]:
         encoders = find_study("world-encoders@scratch", changes).encoders
@@ -61,7 +99,7 @@ def test_names_and_parameters_that_do_not_exist_are_refused():
         find_study("nope", {})
     with pytest.raises(InputError, match="first-look has no profile 'moon'; there are world, real"):
         find_study("first-look@moon", {})
-    with pytest.raises(StudyError, match="nope: unknown key; allowed are encoder, keep, scale, seeds"):
+    with pytest.raises(StudyError, match="nope: unknown key; allowed are device, encoder, keep, learning_rate, "):
         find_study("first-look", {"nope": 1})
 
 

@@ -42,7 +42,10 @@ def test_a_step_that_fails_makes_exit_status_1_and_the_others_run(encoder_folder
         ),
         (["plan", "nope.yaml"], "nope.yaml: cannot be read: No such file or directory"),
         (["plan", "first-look@moon"], "first-look has no profile 'moon'"),
-        (["run", "first-look", "--with", "nope=1"], "nope: unknown key; allowed are encoder, keep, scale, seeds"),
+        (
+            ["run", "first-look", "--with", "nope=1"],
+            "nope: unknown key; allowed are device, encoder, keep, learning_rate, ",
+        ),
         (["run", "first-look", "--with", "seeds=no"], "seeds: should be a whole number"),
         (["run", "first-look", "--with", "seeds"], "--with seeds: expected KEY=VALUE, such as --with seeds=5"),
         (["run", "first-look", "--with", "=5"], "expected KEY=VALUE"),

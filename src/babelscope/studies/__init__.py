@@ -76,7 +76,7 @@ class BuiltIn:
         asked = f"{self.name}{'' if profile is None else f'@{profile}'} --with"
         given = validate(module.Parameters, dict(changes), asked)
         profile_of = module.PROFILES[chosen]
-        study = declare(lambda: Study(**dict(profile_of(given)) | {"keep": given.keep}), asked, Study)
+        study = declare(lambda: given.applied_to(profile_of(given)), asked, Study)
         if unused := given.unused():
             raise StudyError(asked, [f"{key}: {self.name}@{chosen} has no use for it here" for key in unused])
         return study

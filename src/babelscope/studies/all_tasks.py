@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from babelscope.studies.multilingual import multilingual
-from babelscope.studies.parameters import StudyParameters
+from babelscope.studies.multilingual import multilingual, rate_for
+from babelscope.studies.parameters import DeviceParameters
 from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY
@@ -14,7 +14,7 @@ QUESTION = (
 )
 
 
-class Parameters(StudyParameters):
+class Parameters(DeviceParameters):
     """What `--with` can change."""
 
     encoder: str | None = None
@@ -56,9 +56,9 @@ def _in_world(given: Parameters, examples: int, epochs: int, *baselines: str) ->
 
 def real(given: Parameters) -> Study:
     """Real treebanks, entities and GLUE tasks."""
-    words = Tuning(learning_rate=2e-4, epochs=2, tokens_per_batch=1024, warmup=0.1, max_length=128)
+    words = given.tuning("cpu", "float32", 2, learning_rate=rate_for(given.encoder), tokens_per_batch=1024)
     longer = words.model_copy(update={"epochs": 4, "tokens_per_batch": 512})
-    texts = Tuning(learning_rate=5e-5, epochs=2, tokens_per_batch=1024, warmup=0.1, max_length=128)
+    texts = words.model_copy(update={"learning_rate": 5e-5})
     return Study(
         name="all-tasks@real",
         question=QUESTION,

@@ -15,7 +15,7 @@ from babelscope.core.errors import InputError
 from babelscope.corpora.parallel import WorldPairs
 from babelscope.encoders.places import display_name
 from babelscope.studies.align_then_predict import PUD, TASK_TRAINING, parsing_as_published
-from babelscope.studies.multilingual import ENGLISH, LINES, READ
+from babelscope.studies.multilingual import ENGLISH, LINES, READ, rate_for
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.studies.unseen_data import RESOURCES
 from babelscope.study.declare import Condition, Contrast, Sizes, Study, Transfer
@@ -126,7 +126,7 @@ def real(given: Parameters) -> Study:
     pud = {code: f"UD_{name}-PUD" for code, name in PUD.items()}
     shared = {
         "sizes": Sizes(train=500, dev=200, test=200) if given.small else Sizes(train=3000, dev=500, test=500),
-        "tuning": given.tuning("cpu", "float32", 2, learning_rate=2e-4, tokens_per_batch=1024),
+        "tuning": given.tuning("cpu", "float32", 2, learning_rate=rate_for(given.encoder), tokens_per_batch=1024),
     }
     scored = _treebanks(given, pud, *texts, *whole)
     recipes = {} if given.small else {"no shrinkage": UNSHRUNK}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from babelscope.studies.multilingual import multilingual
-from babelscope.studies.parameters import StudyParameters
+from babelscope.studies.multilingual import multilingual, rate_for
+from babelscope.studies.parameters import DeviceParameters
 from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.tuning.settings import Tuning
 from babelscope.world import FAMILY
@@ -19,7 +19,7 @@ PUD = (
 )  # fmt: skip
 
 
-class Parameters(StudyParameters):
+class Parameters(DeviceParameters):
     """What `--with` can change."""
 
     encoder: str | None = None
@@ -60,13 +60,7 @@ def real(given: Parameters) -> Study:
                 train=("UD_English-EWT",),
                 evaluate=given.targets or tuple(f"UD_{language}-PUD" for language in PUD),
                 sizes=Sizes(train=500, dev=200, test=200) if given.small else Sizes(train=3000, dev=500, test=500),
-                tuning=Tuning(
-                    learning_rate=2e-4,
-                    epochs=1 if given.small else 3,
-                    tokens_per_batch=1024,
-                    warmup=0.1,
-                    max_length=128,
-                ),
+                tuning=given.tuning("cpu", "float32", 3, learning_rate=rate_for(given.encoder), tokens_per_batch=1024),
                 baselines=("most-frequent-tag", "word-majority"),
             )
         },

@@ -16,7 +16,7 @@ from babelscope.measures import Measure
 from babelscope.measures.cost import Costs
 from babelscope.measures.vocabulary import VocabularyComparison
 from babelscope.studies.benefits_claims import HALVED, contrasts
-from babelscope.studies.multilingual import PUD, multilingual
+from babelscope.studies.multilingual import PUD, multilingual, rate_for
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.study.declare import EVERYTHING, Sizes, Study, Transfer
 from babelscope.study.encoders import BringingIn, Pretraining
@@ -110,7 +110,8 @@ def world(given: Parameters) -> Study:
 
 def real(given: Parameters) -> Study:
     """One encoder, and whichever others are given: tasks of GLUE, and tagging, scored in other languages too."""
-    tuning = given.tuning("cpu", "float32", 4, learning_rate=1e-4, tokens_per_batch=256)
+    rate = rate_for(given.english, *given.foreign or (), given.distilled, own=1e-4)
+    tuning = given.tuning("cpu", "float32", 4, learning_rate=rate, tokens_per_batch=256)
     sizes = Sizes(train=300, dev=100, test=200) if given.small else Sizes(train=1000, dev=200, test=500)
     tasks = {task: _glue(task, tuning, sizes) for task in ("sst2", "stsb")}
     tagged = sizes.model_copy(update={"test": 100 if given.small else 200})

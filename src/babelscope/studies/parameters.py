@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PrivateAttr
+from pydantic import Field, PositiveFloat, PrivateAttr
 
 from babelscope.core.declaration import Declaration
 from babelscope.core.devices import Device
-from babelscope.study.declare import Keep
+from babelscope.study.declare import Keep, Study
 from babelscope.tuning.settings import Tuning
 
 Layers = Annotated[int, Field(ge=1, le=1000)]
@@ -23,6 +23,9 @@ class StudyParameters(Declaration):
     scale: Literal["full", "small"] = "full"
     """small: less data and fewer seeds, for a first look and for tests."""
 
+    learning_rate: PositiveFloat | None = None
+    """That encoders are tuned with, on every task. Default: the study's, for the encoder that it has by default; on
+    real data 5e-5 for an encoder that is given."""
     keep: Keep = "best"
     """Of a tuning: its best weights and its rows; its rows alone, once nothing reads the weights any more; or its best
     weights rounded, in a quarter of the bytes, and its rows (`compact`)."""
@@ -38,6 +41,17 @@ class StudyParameters(Declaration):
     def unused(self) -> list[str]:
         """What was given, but has not been read."""
         return sorted(self.model_fields_set - self._read)
+
+    def applied_to(self, study: Study) -> Study:
+        """A profile's study, with what every study can be given."""
+        changes: dict[str, Any] = {"keep": self.keep}
+        if self.learning_rate is not None:
+            rate = {"learning_rate": self.learning_rate}
+            changes["tasks"] = {
+                name: task.model_copy(update={"tuning": task.tuning.model_copy(update=rate)})
+                for name, task in study.tasks.items()
+            }
+        return Study(**dict(study) | changes)
 
     @property
     def small(self) -> bool:

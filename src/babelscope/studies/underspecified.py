@@ -26,7 +26,7 @@ from babelscope.studies.interpolated import (
     of_seeds,
     transfers,
 )
-from babelscope.studies.multilingual import multilingual
+from babelscope.studies.multilingual import multilingual, rate_for
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.study.declare import EVERYTHING, NO_LIMIT, Sizes, Study, Transfer
 from babelscope.study.encoders import DeclaredEncoder, Pretraining
@@ -134,7 +134,14 @@ REAL_TREEBANKS = {"en": "English-EWT", "de": "German-GSD", "fr": "French-GSD", "
 
 def real(given: Parameters) -> Study:
     """Tagging and parsing of treebanks, entities of MasakhaNER."""
-    words = given.tuning("cpu", "float32", 2, learning_rate=2e-4, tokens_per_batch=1024, batches="one-language")
+    words = given.tuning(
+        "cpu",
+        "float32",
+        2,
+        learning_rate=rate_for(*given.encoders or ()),
+        tokens_per_batch=1024,
+        batches="one-language",
+    )
     longer = words.model_copy(update={"epochs": words.epochs if given.small else 3, "tokens_per_batch": 512})
     sizes = Sizes(train=200, dev=50, test=50) if given.small else Sizes(train=600, dev=100, test=200)
     pairs = _pairs(("en",), tuple(REAL_TREEBANKS)[: 2 if given.small else None])

@@ -12,7 +12,7 @@ from babelscope.core.tasks import TaskName
 from babelscope.corpora.sources import ALL
 from babelscope.encoders.shape import Shape
 from babelscope.studies.align_then_predict import TASK_TRAINING, parsing_as_published
-from babelscope.studies.multilingual import LINES, held_out, multilingual
+from babelscope.studies.multilingual import LINES, held_out, multilingual, rate_for
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.studies.unseen_data import (
     SOURCES,
@@ -95,7 +95,7 @@ def world(given: Parameters) -> Study:
 def real(given: Parameters) -> Study:
     """An encoder that other languages were brought into, on languages of Africa, Malta and Xinjiang; text of NTREX."""
     languages = [real_language(code, given.texts.get(code)) for code in given.languages or ("wo", "mt", "ug")]
-    tuning = given.tuning("cpu", "float32", 4, learning_rate=3e-4, tokens_per_batch=1024)
+    tuning = given.tuning("cpu", "float32", 4, learning_rate=rate_for(given.encoder, own=3e-4), tokens_per_batch=1024)
     learning = tuning.model_copy(update={"epochs": None, "steps": 10 if given.small else 150})
     labelled, least = given.labelled(100), 100 if given.small else LEAST_READ // 2
     shape = Shape(hidden=384, layers=6, heads=12, feed_forward=1536, positions=128, dropout=0.1)
