@@ -127,8 +127,12 @@ def test_a_verdict_over_tasks_is_over_languages_where_one_lacks_one():
         found = line(rows(each))
         assert found.effect.languages == (5 if each is whole else 4) and found.verdict == "does not show"
         assert found.effect.low < -0.05 and "better in four and worse in one of five" in effect_answer([found])[0]
-    told = {cells[2].text: cells[3].number for cells in language_table([line(rows(some))], {}).lines}
+    table = language_table([line(rows(some))], {})
+    told = {cells[2].text: cells[3].number for cells in table.lines}
     assert told["l5"] == pytest.approx(100 * GAINS["l5"], abs=0.3), "that of the task which has it"
+    one_task = {key: gain for key, gain in whole.items() if key[0] == "pos"}
+    notes = table.note, language_table([line(rows(one_task))], {}).note
+    assert ["in a language, of the tasks that are scored in it" in note for note in notes] == [True, False]
 
 
 def test_a_language_with_several_data_sets_counts_once_in_a_mean_over_tasks():

@@ -65,6 +65,8 @@ def language_table(listed: Sequence[Line], labels: Mapping[str, str]) -> Table:
         "a mean over languages can be narrower than all of theirs, where a seed that is better in one is worse in "
         "another."
     )
+    if any(line.is_claim and not line.setting.task for line in listed):
+        note += " A mean over tasks is, in a language, of the tasks that are scored in it."
     return Table("Every claim in every language", headers, list(lines.values()), note)
 
 
