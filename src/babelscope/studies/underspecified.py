@@ -134,23 +134,16 @@ REAL_TREEBANKS = {"en": "English-EWT", "de": "German-GSD", "fr": "French-GSD", "
 
 def real(given: Parameters) -> Study:
     """Tagging and parsing of treebanks, entities of MasakhaNER."""
-    words = given.tuning(
-        "cpu",
-        "float32",
-        2,
-        learning_rate=rate_for(*given.encoders or ()),
-        tokens_per_batch=1024,
-        batches="one-language",
-    )
-    longer = words.model_copy(update={"epochs": words.epochs if given.small else 3, "tokens_per_batch": 512})
+    rate = rate_for(*given.encoders or ())
+    tuning = given.tuning("cpu", "float32", 4, learning_rate=rate, tokens_per_batch=256, batches="one-language")
     sizes = Sizes(train=200, dev=50, test=50) if given.small else Sizes(train=600, dev=100, test=200)
     pairs = _pairs(("en",), tuple(REAL_TREEBANKS)[: 2 if given.small else None])
     settings = {
         "pos": Setting(
-            _treebank, pairs, sizes, words, planes=pairs[:1], plane_alphas=COARSE_ALPHAS, few_shot=pairs[:1]
+            _treebank, pairs, sizes, tuning, planes=pairs[:1], plane_alphas=COARSE_ALPHAS, few_shot=pairs[:1]
         ),
-        "parsing": Setting(_treebank, pairs[:1], sizes, longer),
-        "ner": Setting("masakhaner2:{}".format, _pairs(("pcm",), ("pcm", "swa")), sizes, longer),
+        "parsing": Setting(_treebank, pairs[:1], sizes, tuning),
+        "ner": Setting("masakhaner2:{}".format, _pairs(("pcm",), ("pcm", "swa")), sizes, tuning),
     }
     if given.small:
         settings = {task: settings[task] for task in ("pos", "parsing")}
