@@ -63,7 +63,8 @@ def test_a_learning_rate_that_is_given_is_that_of_every_task_and_of_nothing_else
     [
         ("first-look", "encoder"), ("all-tasks", "encoder"), ("align-then-predict", "encoder"),
         ("alignment-by-layer", "encoder"), ("bring-in", "encoder"), ("unseen-languages", "encoder"),
-        ("monolingual-benefits", "english"), ("underspecified", "encoders"),
+        ("evolution", "encoder"), ("monolingual-benefits", "english"), ("monolingual-benefits", "foreign"),
+        ("monolingual-benefits", "distilled"), ("underspecified", "encoders"),
     ],
 )  # fmt: skip
 def test_an_encoder_that_is_given_is_tuned_on_real_data_as_bert_is(study, parameter):
@@ -74,11 +75,20 @@ def test_an_encoder_that_is_given_is_tuned_on_real_data_as_bert_is(study, parame
         return {trained.tuning.learning_rate for trained in (*declared.tasks.values(), *adapted)}
 
     def given(name: str) -> Any:
-        return [name] if parameter == "encoders" else name
+        return [name] if parameter in ("encoders", "foreign") else name
 
     assert rates(**{parameter: given("mbert")}) == {5e-5}
     assert rates(**{parameter: given(ENGLISH)}) == rates()
     assert max(rates()) > 5e-5
+
+
+@pytest.mark.parametrize("study", ["first-look", "all-tasks"])
+def test_first_studies_run_on_a_gpu_with_real_data(study):
+    on_a_gpu = {"device": "cuda", "precision": "bfloat16"}
+    tasks = find_study(f"{study}@real", on_a_gpu).tasks.values()
+    assert {(task.tuning.device, task.tuning.precision) for task in tasks} == {("cuda", "bfloat16")}
+    with pytest.raises(StudyError, match=r"device: .* has no use for it here"):
+        find_study(f"{study}@world", on_a_gpu)
 
 
 def test_a_small_pretraining_is_short_unless_its_length_is_given():

@@ -57,7 +57,10 @@ def test_a_step_that_fails_makes_exit_status_1_and_the_others_run(encoder_folder
         (["plan", "first-look", "--with", f"encoder=/{'x' * 300}"], "xxx: cannot be read: File name too long"),
         (["plan", "x" * 300], "xxx: cannot be read: File name too long"),
         (["rows", "x" * 300, "-o", "."], "xxx: cannot be read: File name too long"),
-        (["plan", "first-look", "--with", "<tag>=1", "--with", "[x]=1"], "<tag>: unknown key; allowed are device, encoder,"),
+        (
+            ["plan", "first-look", "--with", "<tag>=1", "--with", "[x]=1"],
+            "<tag>: unknown key; allowed are device, encoder,",
+        ),
         (["list", "nope"], "nothing to list by the name of 'nope'; there are studies, tasks,"),
         (["run", "first-look", "--jobs", "0"], "--jobs"),
         (["nope"], "No such command 'nope'"),

@@ -132,7 +132,10 @@ def test_a_verdict_over_tasks_is_over_languages_where_one_lacks_one():
     assert told["l5"] == pytest.approx(100 * GAINS["l5"], abs=0.3), "that of the task which has it"
     one_task = {key: gain for key, gain in whole.items() if key[0] == "pos"}
     notes = table.note, language_table([line(rows(one_task))], {}).note
-    assert ["in a language, of the tasks that are scored in it" in note for note in notes] == [True, False]
+    assert ["In each language, a mean over tasks is over the tasks scored in it." in note for note in notes] == [
+        True,
+        False,
+    ]
 
 
 def test_a_language_with_several_data_sets_counts_once_in_a_mean_over_tasks():

@@ -138,7 +138,7 @@ def _rates(steps: Iterable[Step]) -> Iterator[str]:
         if shape is not None and shape.width >= WIDE and rate > MOST_OF_WIDE:
             yield (
                 f"{name}, {shape.width} wide, is tuned with a learning rate of {rate:g}, which suits encoders about "
-                "64 wide; for BERT-base and larger 2e-05 to 5e-05 are usual (a task of a built-in study: `--with "
+                "64 wide; for BERT-base and larger 2e-05 to 5e-05 are usual (tasks of a built-in study: `--with "
                 "learning_rate=2e-5`; in a YAML file: `tuning: {learning_rate: 2e-5}`)"
             )
 

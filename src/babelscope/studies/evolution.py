@@ -15,7 +15,7 @@ from babelscope.corpora.benchmarks import XNLI_LANGUAGES
 from babelscope.corpora.world_text import WorldText
 from babelscope.encoders.shape import Shape
 from babelscope.measures.probing import Probing
-from babelscope.studies.multilingual import multilingual
+from babelscope.studies.multilingual import multilingual, rate_for
 from babelscope.studies.parameters import DeviceParameters
 from babelscope.study.declare import Sizes, Study, Transfer
 from babelscope.study.encoders import Adaptation, Pretraining
@@ -111,7 +111,7 @@ def real(given: Parameters) -> Study:
         train=target,
         evaluate=(*target, *_names(CONTROL)),
         sizes=Sizes(train=200, dev=20, test=20) if given.small else Sizes(train=500, dev=100, test=100),
-        tuning=_tuning(given, "cpu", "float32", learning_rate=1e-4, tokens_per_batch=1024),
+        tuning=_tuning(given, "cpu", "float32", learning_rate=rate_for(given.encoder, own=1e-4), tokens_per_batch=1024),
         probes=_probing({"target": target, **CONTROL}, 10, 10 if given.small else 25),
         encoders=(adapted.name,) if given.adapt else (),
     )
@@ -216,7 +216,9 @@ def _adapted(encoder: str, given: Parameters) -> Adaptation:
         encoder=encoder,
         texts=(*_names(CONTROL), *NEWS),
         sentences=50 if given.small else 1200,
-        tuning=given.tuning("cpu", "float32", learning_rate=3e-4, epochs=2, tokens_per_batch=1024),
+        tuning=given.tuning(
+            "cpu", "float32", learning_rate=rate_for(given.encoder, own=3e-4), epochs=2, tokens_per_batch=1024
+        ),
     )
 
 

@@ -47,8 +47,10 @@ PUD = {
     "fr": "UD_French-PUD", "hi": "UD_Hindi-PUD", "ru": "UD_Russian-PUD", "tr": "UD_Turkish-PUD", "zh": "UD_Chinese-PUD",
 }  # fmt: skip
 """English and nine of the languages, in five scripts: treebanks of the same sentences, which studies score."""
-LEARNING_RATE, OF_BERT = 2e-4, 5e-5
-"""That tasks are tuned with: of an encoder so small, and of one of the size of BERT, as one that is given may be."""
+LEARNING_RATE = 2e-4
+"""That tasks are tuned with, as fits an encoder so small."""
+OF_BERT = 5e-5
+"""Likewise, of an encoder of the size of BERT, as one that is given may be."""
 DISTILLATION = Tuning(learning_rate=3e-4, steps=1000, tokens_per_batch=1024, max_length=128, threads=2)
 
 
@@ -60,8 +62,8 @@ def given_or_both(given: str | None, *, small: bool) -> tuple[DeclaredEncoder, .
 
 
 def rate_for(*given: str | None, own: float = LEARNING_RATE) -> float:
-    """The learning rate for encoders that are given, or a study's own for the small one that it has by default."""
-    return OF_BERT if any(name not in (None, ENGLISH) for name in given) else own
+    """The learning rate of a study: BERT's where an encoder is given other than the small `ENGLISH`, else its own."""
+    return OF_BERT if any(name and name != ENGLISH for name in given) else own
 
 
 def held_out(*codes: str, sentences: int = 400) -> Similarity:

@@ -24,8 +24,9 @@ class StudyParameters(Declaration):
     """small: less data and fewer seeds, for a first look and for tests."""
 
     learning_rate: PositiveFloat | None = None
-    """That encoders are tuned with, on every task. Default: the study's, for the encoder that it has by default; on
-    real data 5e-5 for an encoder that is given."""
+    """That encoders are tuned with, on every task; what comes before, such as pre-training, and BiLSTMs keep theirs.
+    Default: the study's; in profiles `@real` 5e-5 where an encoder is given."""
+
     keep: Keep = "best"
     """Of a tuning: its best weights and its rows; its rows alone, once nothing reads the weights any more; or its best
     weights rounded, in a quarter of the bytes, and its rows (`compact`)."""
@@ -43,7 +44,7 @@ class StudyParameters(Declaration):
         return sorted(self.model_fields_set - self._read)
 
     def applied_to(self, study: Study) -> Study:
-        """A profile's study, with what every study can be given."""
+        """A profile's study with `keep`, and with `learning_rate` on every task where that is given."""
         changes: dict[str, Any] = {"keep": self.keep}
         if self.learning_rate is not None:
             rate = {"learning_rate": self.learning_rate}

@@ -66,7 +66,7 @@ def language_table(listed: Sequence[Line], labels: Mapping[str, str]) -> Table:
         "another."
     )
     if any(line.is_claim and not line.setting.task for line in listed):
-        note += " A mean over tasks is, in a language, of the tasks that are scored in it."
+        note += " In each language, a mean over tasks is over the tasks scored in it."
     return Table("Every claim in every language", headers, list(lines.values()), note)
 
 
