@@ -111,7 +111,6 @@ def world(given: Parameters) -> Study:
         {code: (WorldPairs(languages=("qaa", code), sentences=pairs[-1]),) for code in codes},
         pairs, recipes, {},
         {
-            # As in unseen-languages, so that both share their tunings.
             "sizes": Sizes(train=500, dev=100, test=100) if given.small else Sizes(train=1000, dev=200, test=400),
             "tuning": Tuning(learning_rate=7e-4, epochs=3 if given.small else 4, tokens_per_batch=256),
         },
