@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from babelscope.core.row import Row
-from babelscope.report.model import Contrasted
+from babelscope.report.model import Contrasted, Side
 
 WHOLE = {"pos": [0.9, 0.8, 0.85], "acceptability": [0.5, 0.7, 0.6]}
 CLEAN = {"pos": [0.6, 0.7, 0.5], "acceptability": [0.1, 0.1, 0.4]}
-PRETRAINED = Contrasted("Pre-trained is better", ("e", None), ("e", "clean"))
+PRETRAINED = Contrasted("Pre-trained is better", Side("e"), Side("e", "clean"))
 
 
 def rows() -> list[Row]:
@@ -26,4 +26,4 @@ def scored(encoder: str, values: dict[int | None, float], **labels: str | None) 
     return [Row("accuracy", value, "share", encoder=encoder, seed=seed, **named) for seed, value in values.items()]
 
 
-ALIKE = Contrasted("c", ("e", None), ("e", "clean"))
+ALIKE = Contrasted("c", Side("e"), Side("e", "clean"))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from babelscope.core.row import Row
 from babelscope.core.training import TrainedOn
-from babelscope.report.model import Contrasted, Report
+from babelscope.report.model import Contrasted, Report, Side
 from babelscope.report.tables import Table
 from babelscope.surgery import parse_operation
 from babelscope.tuning.schedule import parse_schedule
@@ -26,7 +26,7 @@ SCHEDULES = (None, "freeze:-1", "freeze:0", "freeze:2")
 TRAININGS = ("qaa", "qab", "qaa+qab", "qaa:10", "qab:10")
 LANGUAGES = ("qaa", "qab", "qac", "qad")
 CONTRASTS = [
-    Contrasted("better", ("e", None), ("e", "reinit")), Contrasted("alike", ("e", None), ("f", None)),
+    Contrasted("better", Side("e"), Side("e", "reinit")), Contrasted("alike", Side("e"), Side("f")),
 ]  # fmt: skip
 SCALE = 100
 """Shares are shown in percent."""

@@ -64,7 +64,7 @@ def test_few_test_sentences_are_told(sentences, kept, told):
     assert [*cautions(Report("t", "q", []), [score, many])] == found, "the other score is of the same language"
 
 
-@pytest.mark.parametrize(("unknown", "told"), [(0.5, 0), (0.75, 1)])
+@pytest.mark.parametrize(("unknown", "told"), [(0.5, 0), (0.757, 1)])
 def test_a_text_that_an_encoder_cannot_read_is_told(unknown, told):
     shares = {"de": 0.01, "el": unknown}
     scores = [

@@ -179,6 +179,31 @@ def test_contrasts_are_of_conditions_that_are_scored(encoder_folder):
     compile_study(study(encoder_folder, **contrasted({}, {"encoder": "most-frequent-tag"}, tasks=tasks)))
 
 
+def test_contrasts_are_of_schedules_of_the_study(encoder_folder):
+    name = "/".join(encoder_folder.parts[-2:])
+
+    def contrasted(first: dict[str, Any], second: dict[str, Any], *schedules: str | None) -> dict[str, Any]:
+        contrasts = [{"claim": "better", "first": {"encoder": name} | first, "second": {"encoder": name} | second}]
+        tasks = {"pos": transfer(baselines=["most-frequent-tag"])}
+        return {"contrasts": contrasts, "schedules": schedules or (None, "freeze:1"), "tasks": tasks}
+
+    frozen, baseline = {"schedule": "freeze:1"}, {"encoder": "most-frequent-tag"}
+    for sides in ((frozen, {}), ({}, frozen), (frozen, baseline)):
+        compile_study(study(encoder_folder, **contrasted(*sides)))
+    for said, given in {
+        "freeze:0 is no schedule of the study (did you mean freeze:1?); there are null, freeze:1": contrasted(
+            frozen, {"schedule": "freeze:0"}
+        ),
+        "the other side names a schedule; name this side's, too. There are freeze:0, freeze:1": contrasted(
+            frozen, {}, "freeze:0", "freeze:1"
+        ),
+        "most-frequent-tag is a baseline, and has no schedule; leave it out": contrasted({}, baseline | frozen),
+    }.items():
+        assert faults(encoder_folder, **given) == [f"contrasts.0.second.schedule: {said}"]
+    (same,) = faults(encoder_folder, **contrasted(frozen, frozen))
+    assert same == "contrasts.0: first and second are the same condition; give different ones"
+
+
 def test_a_surgery_that_is_meant_for_others_is_no_condition_of_an_encoder(encoder_folder):
     surgery = {"name": "turned", "operations": ["reverse"], "encoders": ["native"]}
     condition = {"encoder": "/".join(encoder_folder.parts[-2:])}

@@ -10,7 +10,7 @@ from babelscope.core.inference import benjamini_hochberg, holm
 from babelscope.core.row import Row
 from babelscope.report.cautions import cautions
 from babelscope.report.files import markdown
-from babelscope.report.model import Contrasted, Report
+from babelscope.report.model import Contrasted, Report, Side
 from babelscope.report.score import noun_of
 from babelscope.report.section import sections_of
 from babelscope.report.sections.effect_tables import effect_table, language_table
@@ -64,7 +64,7 @@ def test_where_a_claim_lies_is_told_language_by_language():
     values = {"qaa": {0: 0.9, 1: 0.8, 2: 0.85}, "qab": {0: 0.52, 1: 0.5, 2: 0.51}}
     made = [row for code, scores in values.items() for row in scored("e", scores, language=code)]
     made += [row for code in values for row in scored("e", {0: 0.5, 1: 0.51, 2: 0.5}, language=code, surgery="reinit")]
-    contrast = Contrasted("Helps", ("e", None), ("e", "reinit"))
+    contrast = Contrasted("Helps", Side("e"), Side("e", "reinit"))
     labels = {"qaa": "A", "qab": "B"}
     (found,) = contrasts(Report("t", "q", made, labels=labels, contrasts=[contrast]), made)
     table = found.tables[1]
@@ -95,7 +95,7 @@ def test_a_language_in_other_letters_is_no_other_language():
         for code in values
         for row in scored("e", {k: 0.4 + k / 90 for k in range(3)}, language=code, surgery="clean")
     ]
-    contrast = Contrasted("Helps", ("e", None), ("e", "clean"))
+    contrast = Contrasted("Helps", Side("e"), Side("e", "clean"))
     (line,) = effects(Report("t", "q", made, contrasts=[contrast]))
     assert line.effect.languages == 3 and set(line.compared.by_language) == {"qab", "qaf", "qac"}
     of_each = [0.5, 0.2, (0.4 + 0.1) / 2]
@@ -131,7 +131,7 @@ def test_a_figure_of_two_seeds_speaks_of_no_intervals():
 
 def test_the_other_way_round_the_reverse_shows_and_what_is_missing_is_left_out():
     turned = Contrasted("Clean is better", PRETRAINED.second, PRETRAINED.first)
-    absent = Contrasted("Nobody is better", ("nobody", None), ("e", None))
+    absent = Contrasted("Nobody is better", Side("nobody"), Side("e"))
     found = effects(Report("t", "q", rows(), contrasts=[turned, absent]))
     assert {one.contrast.claim for one in found} == {"Clean is better"}
     assert found[0].verdict == "the reverse shows"
@@ -155,7 +155,7 @@ def test_a_comparison_has_one_verdict_by_the_seeds_that_both_ran(gains, verdict)
     whole = {seed: fresh[seed] + gain for seed, gain in enumerate(gains)}
     whole[3] = 0.1  # alone, so that it is left out
     made = scored("e", whole) + scored("e", fresh, surgery="reinit")
-    report = Report("t", "q", made, contrasts=[Contrasted("c", ("e", None), ("e", "reinit"))])
+    report = Report("t", "q", made, contrasts=[Contrasted("c", Side("e"), Side("e", "reinit"))])
     (line,), (difference,) = effects(report), differences(report.scores)
     assert line.verdict == difference.verdict == verdict
     assert difference.shows == (verdict == "shows")
@@ -226,7 +226,7 @@ def test_other_training_is_another_line_and_a_task_counts_once_over_all():
 def test_a_baseline_is_a_constant_against_the_seeds_of_the_other_side(schedule):
     values = {3: 0.9, 4: 0.8, 7: 0.84}
     made = scored("e", values, schedule=schedule) + scored("majority", {None: 0.6})
-    sides = ("e", None), ("majority", None)
+    sides = Side("e"), Side("majority")
     contrasts = [Contrasted("better", *sides), Contrasted("worse", *reversed(sides))]
     better, worse = effects(Report("t", "q", made, contrasts=contrasts))
     expected = stats.ttest_1samp([value - 0.6 for value in values.values()], 0).confidence_interval()
@@ -276,3 +276,29 @@ def test_the_figure_says_what_it_leaves_out_and_can_be_filtered_by_task():
     assert {record["task"] for record in points} == {"Part-of-speech tagging"}
     assert all("Part-of-speech tagging" in record["claim"] for record in points)
     assert "Perplexities are not here" in figure.caption
+
+
+def test_each_side_can_have_a_schedule_of_its_own():
+    """Where neither has, both are compared under every schedule."""
+    values = {
+        None: {0: 0.9, 1: 0.8, 2: 0.7},
+        "freeze:2": {0: 0.7, 1: 0.6, 2: 0.6},
+        "freeze:4": {0: 0.4, 1: 0.5, 2: 0.3},
+    }
+    made = [row for schedule, scores in values.items() for row in scored("e", scores, schedule=schedule)]
+    made += scored("majority", {None: 0.2})
+
+    def compared(first: Side, second: Side) -> list[tuple[str, str, float]]:
+        lines = effects(Report("t", "q", made, contrasts=[Contrasted("better", first, second)]))
+        return [(line.between, line.where, round(line.effect.mean, 9)) for line in lines]
+
+    task = "Part-of-speech tagging"
+    frozen = "e, schedule freeze:2"
+    assert compared(Side("e"), Side("e", schedule="freeze:2")) == [(f"e − {frozen}", task, round(0.5 / 3, 9))]
+    assert compared(Side("e", schedule="freeze:2"), Side("e", schedule="freeze:4")) == [
+        (f"{frozen} − e, schedule freeze:4", task, round(0.7 / 3, 9))
+    ]
+    assert compared(Side("e", schedule="freeze:2"), Side("majority")) == [
+        (f"{frozen} − majority", task, round(1.9 / 3 - 0.2, 9))
+    ]
+    assert len(compared(Side("e"), Side("majority"))) == 3

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from babelscope.core.inference import crossed_variance, effect
 from babelscope.core.row import Row
 from babelscope.core.samples import Samples, drawn_of, joined, mean_of, mean_over
-from babelscope.report.model import Contrasted, Report
+from babelscope.report.model import Contrasted, Report, Side
 from babelscope.report.sections.effect_line import Line
 from babelscope.report.sections.effect_tables import language_table
 from babelscope.report.sections.effects import claims, effects
 from babelscope.report.sections.effects_told import effect_answer
 
-BETTER = Contrasted("e is better", ("e", None), ("f", None))
+BETTER = Contrasted("e is better", Side("e"), Side("f"))
 GAINS = {"l1": 0.16, "l2": 0.02, "l3": 0.13, "l4": -0.06, "l5": 0.03}
 
 

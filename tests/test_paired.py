@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pytest
 
 from babelscope.core.row import Row
-from babelscope.report.model import Contrasted, Report
+from babelscope.report.model import Contrasted, Report, Side
 from babelscope.report.paired import differences
 from babelscope.report.sections.brought_in.gains import gains
 from babelscope.report.sections.effects import claims, effects
@@ -93,7 +93,7 @@ def test_a_text_of_unknown_length_cannot_be_compared_beside_others():
 
 
 def test_claims_say_that_they_are_per_character():
-    contrast = Contrasted("e is better", ("e", None), ("f", None), languages=("de",))
+    contrast = Contrasted("e is better", Side("e"), Side("f"), languages=("de",))
     (line,) = effects(Report("t", "q", scored(), contrasts=[contrast]))
     mean = math.exp(sum(per_character("e", "de", seed) - per_character("f", "de", seed) for seed in range(3)) / 3)
     assert mean > 1 and f"(×{mean:.2f} per character [" in claims([line])[0]

@@ -20,7 +20,7 @@ from babelscope.corpora.datasets import find
 from babelscope.encoders.load import Encoder, load_encoder
 from babelscope.encoders.places import locate
 from babelscope.measures.probing import ScoreReference
-from babelscope.report.model import Contrasted, Report
+from babelscope.report.model import Contrasted, Report, Side
 from babelscope.report.sections import sections_of
 from babelscope.report.sections.effect_tables import effect_table
 from babelscope.report.sections.effects import claims, effects
@@ -203,7 +203,7 @@ def test_charts_of_perplexities_have_logarithmic_axes_and_ratios_their_line_at_o
 
 
 def test_contrasts_are_ratios_of_the_first_over_the_second():
-    contrast = Contrasted("Pre-trained is better", ("e", None), ("e", "reinit"))
+    contrast = Contrasted("Pre-trained is better", Side("e"), Side("e", "reinit"))
     made = report(contrasts=[contrast])
     (line,) = effects(made)
     first, second = (np.stack([losses_of(side, code) for code in LANGUAGES]).mean(axis=0) for side in CONDITIONS)
@@ -223,7 +223,7 @@ def test_the_margin_of_perplexities_is_a_share(margin, verdict):
     """Two one-sided t tests, of the ratio against 1 + margin and 1 / (1 + margin)."""
     by_seed = {"whole": [8.0, 8.2, 7.9, 8.1], "reinit": [9.3, 9.7, 9.0, 9.6]}
     rows = [a_row(side, "qaa", seed, value) for side, values in by_seed.items() for seed, value in enumerate(values)]
-    contrast = Contrasted("As good", ("e", None), ("e", "reinit"), margin=margin)
+    contrast = Contrasted("As good", Side("e"), Side("e", "reinit"), margin=margin)
     (line,) = effects(Report("t", "q", rows, contrasts=[contrast]))
     logs = np.log(by_seed["whole"]) - np.log(by_seed["reinit"])
     sides = [

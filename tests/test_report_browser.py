@@ -13,7 +13,7 @@ from babelscope.core.row_table import write_rows
 from babelscope.engine.sharing.archive import unpacked
 from babelscope.face.job import Job
 from babelscope.report import Report, write_report
-from babelscope.report.model import Contrasted
+from babelscope.report.model import Contrasted, Side
 from babelscope.report.sections.scores.tables import score_table
 from babelscope.study.declare import Study
 from babelscope.tuning.schedule import parse_schedule
@@ -152,7 +152,7 @@ def test_filters_leave_a_figure_of_one_claim_where_it_is_meant(visit):
         for task, measure, value, unit in (("pos", "accuracy", 0.1, "share"), ("mlm", "perplexity", 9.0, ""))
         for encoder in "ef" for code in ("qaa", "qab") for seed in range(3)
     ]  # fmt: skip
-    claim = Contrasted("e is better", ("e", None), ("f", None))
+    claim = Contrasted("e is better", Side("e"), Side("f"))
     page = visit(Report("Claims", "q", rows, contrasts=[claim]))
     figure = page.locator("#main-figure .chart")
     chosen = {"qaa": "language", "Part-of-speech tagging": "task", "Masked language modelling": "task"}

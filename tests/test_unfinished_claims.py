@@ -116,6 +116,7 @@ def job(tmp_path_factory: pytest.TempPathFactory, encoder_folder: Path) -> Job:
     contrasts = [
         {"claim": "learned", "first": sides[0], "second": sides[1]},
         {"claim": "cleaned", "first": sides[2], "second": sides[1]},
+        {"claim": "frozen", "first": sides[0] | {"schedule": "freeze:1"}, "second": sides[1]},
     ]
     declared = declaration(
         encoder_folder, surgeries=[None, "reinit", {"name": "clean", "operations": ["reinit:layers=0"]}],
@@ -144,14 +145,13 @@ def there(job: Job, **lacking: str | None) -> Report:
     ids=str,
 )
 def test_the_plan_says_which_claims_are_to_come(job: Job, lacking: dict[str, str | None]) -> None:
-    """Two claims under two schedules, whatever is there of them."""
+    """Two claims under two schedules, and one between them, whatever is there of them."""
     found = [line for line in effects(there(job, **lacking)) if line.is_claim]
-    assert {(line.contrast.claim, line.setting.schedule) for line in found} == {
-        (claim, schedule) for claim in ("learned", "cleaned") for schedule in (None, "freeze:1")
-    }
-    assert len(found) == 4 and {line.family for line in found} == {4}
+    under_both = {(claim, schedule) for claim in ("learned", "cleaned") for schedule in (None, "freeze:1")}
+    assert {(line.contrast.claim, line.setting.schedule) for line in found} == under_both | {("frozen", None)}
+    assert len(found) == 5 and {line.family for line in found} == {5}
     known = {str(k): line.effect.p for k, line in enumerate(found) if line.effect and line.effect.p is not None}
-    adjusted = holm(known | {f"to come {k}": 1.0 for k in range(4 - len(known))})
+    adjusted = holm(known | {f"to come {k}": 1.0 for k in range(5 - len(known))})
     assert known and all((found[int(k)].verdict == "shows") == (adjusted[k] < 0.05) for k in known)
     assert all(line.verdict == "cannot be said yet" for line in found if line.effect is None)
 

@@ -8,7 +8,7 @@ import pytest
 from babelscope.core.row import Row
 from babelscope.core.row_table import row_table, write_rows
 from babelscope.corpora.codes import language_of
-from babelscope.report.model import Contrasted, Report
+from babelscope.report.model import Contrasted, Report, Side
 from babelscope.report.sections import sections_of
 from babelscope.report.sections.alignment.alignments import gaps
 from babelscope.report.sections.effects import effects
@@ -75,7 +75,7 @@ def test_codes_of_one_language_count_as_one():
     codes = ("de", "deu", "de-Latn")
     rows = scores_in(dict.fromkeys(codes, 0.5)) + scores_in({"de": 0.4, "deu": 0.45, "de-Latn": 0.3}, "f")
     labels = dict.fromkeys(codes, "German (Latn)")
-    made = Report("t", "q", rows, labels=labels, contrasts=[Contrasted("better", ("e", None), ("f", None))])
+    made = Report("t", "q", rows, labels=labels, contrasts=[Contrasted("better", Side("e"), Side("f"))])
     (line,) = effects(made)
     assert line.effect.languages == 1 and list(line.compared.by_language) == ["de"]
     assert len({score.place for score in made.scores}) == 3 and sections_of(made), "told apart by their data sets"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from math import floor
 from statistics import fmean
 
 from babelscope.core.inference import FEWEST_SEEDS
@@ -81,7 +82,7 @@ def _unread(seeded: Sequence[Score]) -> Iterator[str]:
         if (unknown := score.companions.get("unknown", 0.0)) > UNREAD:
             unread[score.encoder][score.place] = unknown
     for encoder, places in unread.items():
-        share = f"{min(places.values()):.0%}"
+        share = f"{floor(100 * min(places.values()))}%"
         yield (
             f"{title_of(seeded[0].task)}: {encoder} cannot read {listed(list(places))}: {share} or more of the words "
             "have a letter or sign that its tokenizer does not know."

@@ -10,7 +10,7 @@ from babelscope.core.row import Row
 from babelscope.core.samples import Outcomes, nothing_kept
 from babelscope.encoders.places import display_name
 from babelscope.engine.progress import language_labels
-from babelscope.report.model import Contrasted, Report
+from babelscope.report.model import Contrasted, Report, Side
 from babelscope.report.used import Used
 from babelscope.steps.plan import Plan
 from babelscope.studies.published_numbers import origins, published_rows
@@ -101,7 +101,7 @@ def _brought_in(study: Study) -> Iterator[BringingIn]:
 
 
 def _contrasted(contrast: Contrast) -> Contrasted:
-    first, second = ((side.encoder, side.surgery) for side in (contrast.first, contrast.second))
+    first, second = (Side(side.encoder, side.surgery, side.schedule) for side in (contrast.first, contrast.second))
     return Contrasted(contrast.claim, first, second, contrast.tasks, contrast.languages, contrast.margin)
 
 

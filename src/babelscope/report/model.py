@@ -30,18 +30,35 @@ _SPOKEN = {"schedule": "schedule", "trained_on": "trained on"}
 """What tells the tunings of an encoder apart, as conditions name it."""
 
 
+class Side(NamedTuple):
+    """One of two conditions that are compared, by the names in rows."""
+
+    encoder: str
+    surgery: str | None = None
+    schedule: str | None = None
+
+    def has(self, score: Score) -> bool:
+        """Whether a score is of this encoder after this surgery, under whatever schedule."""
+        return (score.encoder, score.surgery) == (self.encoder, self.surgery)
+
+
 class Contrasted(NamedTuple):
-    """Two conditions, each an encoder and a surgery (None: as it is), of which the first should be better."""
+    """Two conditions of which the first should be better."""
 
     claim: str
-    first: tuple[str, str | None]
-    second: tuple[str, str | None]
+    first: Side
+    second: Side
     tasks: Collection[str] = ()
     """On these alone; empty: on all."""
     languages: Collection[str] = ()
     """In these alone, by their codes; empty: in all."""
     margin: float | None = None
     """Then the claim is that the two differ by less than this: in the unit of the score, of perplexities as a share."""
+
+    @property
+    def names_schedules(self) -> bool:
+        """Whether each side has a schedule of its own; if not, both are compared under every schedule."""
+        return bool(self.first.schedule or self.second.schedule)
 
     def is_about(self, task: str, language: str) -> bool:
         """Whether scores of the task in the language count."""

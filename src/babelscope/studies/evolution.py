@@ -5,19 +5,20 @@ Hussain and Dudev, Evolution of Representations in Cross-Lingual Fine-tuning.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import chain
+from collections.abc import Mapping, Sequence
+from itertools import chain, pairwise
 from typing import Any, Literal
 
 from pydantic import PositiveInt
 
 from babelscope.corpora.benchmarks import XNLI_LANGUAGES
 from babelscope.corpora.world_text import WorldText
+from babelscope.encoders.places import display_name
 from babelscope.encoders.shape import Shape
 from babelscope.measures.probing import Probing
 from babelscope.studies.multilingual import multilingual, rate_for
 from babelscope.studies.parameters import DeviceParameters
-from babelscope.study.declare import Sizes, Study, Transfer
+from babelscope.study.declare import Condition, Contrast, Sizes, Study, Transfer
 from babelscope.study.encoders import Adaptation, Pretraining
 from babelscope.tasks.as_published import OF_LANGUAGE, LanguageQuirk
 from babelscope.tuning.probes import QUIRKS, Quirk
@@ -48,7 +49,8 @@ CONTROL = {
 }
 """Text of the languages that the encoder should not forget. It reads each with a tokenizer of its own, so that there is
 no common perplexity; the control is the language that it began with."""
-NEWS = tuple(f"ntrex:{code}" for code in ("en", "de", "fr", "es", "nl"))
+CONTROL_LANGUAGES = ("en", "de", "fr", "es")
+NEWS = tuple(f"ntrex:{code}" for code in (*CONTROL_LANGUAGES, "nl"))
 """What it learns to model languages on besides."""
 
 
@@ -56,6 +58,9 @@ PUBLISHED_QUIRKS: tuple[Literal[Quirk, LanguageQuirk], ...] = (
     *(quirk for quirk in QUIRKS if quirk != "dropout-on"), *OF_LANGUAGE
 )  # fmt: skip
 """What their code has. `dropout-on` is in their paper alone: the code leaves the encoder in evaluation mode."""
+
+Languages = tuple[str, ...]
+"""Codes."""
 
 
 class Parameters(DeviceParameters):
@@ -84,6 +89,8 @@ class Parameters(DeviceParameters):
 def world(given: Parameters) -> Study:
     """A relative of the source that the encoder has never seen; the six languages that it knows are the control."""
     target = f"world:{given.target}"
+    known = tuple(code for code, member in FAMILY.items() if member.seen and code != given.target)
+    control = tuple(f"world:{code}" for code in known)
     return _study(
         "evolution@world",
         given,
@@ -92,13 +99,15 @@ def world(given: Parameters) -> Study:
         schedules=SCHEDULES if given.small else (*SCHEDULES[:-1], f"{SCHEDULES[-1]},every={LONG // EPOCHS}"),
         learned=Transfer(
             train=(target,),
-            evaluate=(target, *_known(given)),
+            evaluate=(target, *control),
             sizes=Sizes(train=600, dev=100, test=100) if given.small else Sizes(train=4000, dev=200, test=300),
             tuning=Tuning(learning_rate=1e-3, **{"epochs": EPOCHS} if given.small else {"steps": LONG}),
             probes=_probing(
-                {"target": (target,), "control": _known(given)}, 10 if given.small else 40, 30 if given.small else 100
+                {"target": (target,), "control": control}, 10 if given.small else 40, 30 if given.small else 100
             ),
         ),
+        target=(given.target,),
+        control=known,
     )
 
 
@@ -116,7 +125,10 @@ def real(given: Parameters) -> Study:
         encoders=(adapted.name,) if given.adapt else (),
     )
     native = given.native or _native(target, given)
-    study = _study("evolution@real", given, encoder=encoder, native=native, learned=learned)
+    study = _study(
+        "evolution@real", given, encoder=encoder, native=native, learned=learned,
+        target=None if given.texts else ("nl",), control=CONTROL_LANGUAGES,
+    )  # fmt: skip
     return study.model_copy(update={"encoders": (encoder, adapted)}) if given.adapt else study
 
 
@@ -173,13 +185,35 @@ def _study(
     encoder: Any,
     native: Any,
     learned: Transfer,
-    schedules: tuple[Any, ...] = SCHEDULES,
+    schedules: tuple[str, ...] = SCHEDULES,
+    target: Languages | None = (),
+    control: Languages | None = None,
 ) -> Study:
-    """The native encoder is a reference: distances are to it, and its own perplexity stands beside the others."""
+    """The native encoder is a reference: distances are to it, and its own perplexity stands beside the others.
+
+    `target` and `control` are the languages that claims are about; empty: all that are scored; None: there are none.
+    """
+    whole = display_name(encoder) if isinstance(encoder, str) else encoder.name
     return Study(
         name=name, question=QUESTION, encoders=(encoder,), schedules=schedules, references=(native,),
         tasks={"mlm": learned}, seeds=given.seeds_to_run,
+        contrasts=_claims([*learned.encoders, whole][0], schedules[:-1], target, control),
     )  # fmt: skip
+
+
+def _claims(
+    encoder: str, schedules: Sequence[str], target: Languages | None, control: Languages | None
+) -> tuple[Contrast, ...]:
+    """Each technique beside the next, which trains fewer layers."""
+    pairs = list(pairwise(Condition(encoder=encoder, schedule=schedule) for schedule in schedules))
+    claims: list[Contrast] = []
+    if target is not None:
+        learnt = "more layers trained, more learnt"
+        claims += [Contrast(claim=learnt, first=more, second=fewer, languages=target) for more, fewer in pairs]
+    if control is not None:
+        kept = "fewer layers trained, less forgotten"
+        claims += [Contrast(claim=kept, first=fewer, second=more, languages=control) for more, fewer in pairs]
+    return tuple(claims)
 
 
 def _tuning(given: Parameters, device: str, precision: str, **settings: Any) -> Tuning:
@@ -194,10 +228,6 @@ def _probing(perplexity: Mapping[str, tuple[str, ...]], every: int, sentences: i
 
 def _names(corpora: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(chain.from_iterable(corpora.values()))
-
-
-def _known(given: Parameters) -> tuple[str, ...]:
-    return tuple(f"world:{code}" for code, member in FAMILY.items() if member.seen and code != given.target)
 
 
 def _native_in_the_world(given: Parameters) -> Any:

@@ -85,12 +85,17 @@ Keep = Literal["best", "rows", "compact"]
 
 
 class Condition(Declaration):
-    """An encoder of the study, unchanged or after a surgery, by the names in rows."""
+    """An encoder of the study, unchanged or after a surgery, and how it is trained, by the names in rows."""
 
     encoder: str
     """Its name."""
     surgery: str | None = None
     """The surgery's name; None: the encoder is unchanged."""
+    schedule: str | None = None
+    """The schedule's name; None: everything is trained.
+
+    Where neither of two conditions names one, they are compared under every schedule.
+    """
 
 
 class Contrast(Declaration):

@@ -21,6 +21,7 @@ class Setting(NamedTuple):
     """Empty: the mean over all tasks."""
     training: str | None
     schedule: str | None
+    """Of both sides; None too where each has its own."""
 
 
 class Compared(NamedTuple):
@@ -66,13 +67,20 @@ class Compared(NamedTuple):
 def settings(report: Report, contrast: Contrasted) -> dict[Setting, Compared]:
     """What is compared in every setting in which both conditions were scored."""
     about = [score for score in report.scores if contrast.is_about(score.task, score.language)]
-    first, second = (
-        [score for score in about if (score.encoder, score.surgery) == side]
-        for side in (contrast.first, contrast.second)
-    )
-    schedules = dict.fromkeys(score.schedule for score in [*first, *second] if score.seeds) or {None: None}
-    a, b = (_by_setting(side, schedules) for side in (first, second))
+    sides = contrast.first, contrast.second
+    first, second = ([score for score in about if side.has(score)] for side in sides)
+    if contrast.names_schedules:
+        a, b = (_under(side.schedule, scores) for side, scores in zip(sides, (first, second), strict=True))
+    else:
+        schedules = dict.fromkeys(score.schedule for score in [*first, *second] if score.seeds) or {None: None}
+        a, b = (_by_setting(side, schedules) for side in (first, second))
     return {setting: _compared(report, a[setting], b[setting]) for setting in a if setting in b}
+
+
+def _under(schedule: str | None, scores: Iterable[Score]) -> dict[Setting, dict[str, Score]]:
+    """The scores under one schedule, by setting and place; settings do not tell it, as the other side has another."""
+    by_setting = _by_setting([score for score in scores if score.schedule == schedule], [schedule])
+    return {setting._replace(schedule=None): places for setting, places in by_setting.items()}
 
 
 def _by_setting(scores: Iterable[Score], schedules: Iterable[str | None]) -> dict[Setting, dict[str, Score]]:

@@ -8,7 +8,7 @@ from babelscope.core.inference import benjamini_hochberg, holm
 from babelscope.core.row import Row
 from babelscope.core.words import listed
 from babelscope.report.judged import Verdict, among, judged, p_of
-from babelscope.report.model import Contrasted, Report
+from babelscope.report.model import Contrasted, Report, Side
 from babelscope.report.score import title_of
 from babelscope.report.section import Section, section
 from babelscope.report.sections.effect_line import Line
@@ -86,9 +86,9 @@ def _lines(report: Report, contrast: Contrasted) -> list[Line]:
     ]  # fmt: skip
 
 
-def _in_words(report: Report, side: tuple[str, str | None]) -> str:
-    encoder, surgery = side
-    return " ".join(filter(None, [encoder, report.surgery_name(surgery)]))
+def _in_words(report: Report, side: Side) -> str:
+    operated = " ".join(filter(None, [side.encoder, report.surgery_name(side.surgery)]))
+    return f"{operated}, schedule {side.schedule}" if side.schedule else operated
 
 
 def _verdicts(lines: Sequence[Line], claims: bool, family: int = 0) -> list[Verdict]:

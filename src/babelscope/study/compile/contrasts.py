@@ -11,7 +11,7 @@ from babelscope.study.compile.transfers import ResolvedTransfer
 from babelscope.study.declare import Condition, Study
 
 AS_IT_IS = "null"
-"""How YAML writes that there is no surgery."""
+"""How YAML writes that there is no surgery, or no schedule."""
 
 
 def check_contrasts(
@@ -29,6 +29,8 @@ def check_contrasts(
             faults.add(f"contrasts.{k}", "given twice; p-values would be corrected for one test too many. Remove it")
         for side in ("first", "second"):
             _check_condition(f"contrasts.{k}.{side}", getattr(contrast, side), scored, faults)
+        if contrast.first.schedule or contrast.second.schedule:
+            _check_schedules(study, k, faults)
 
 
 def _check_places(study: Study, transfers: Sequence[ResolvedTransfer], faults: Faults) -> None:
@@ -69,3 +71,22 @@ def _check_condition(path: str, given: Condition, scored: dict[str, list[str | N
         near = did_you_mean(asked, surgeries)
         problem = f"{given.encoder} is not scored under {asked}{near}; it is under {', '.join(surgeries)}"
         faults.add(f"{path}.surgery", problem)
+
+
+def _check_schedules(study: Study, k: int, faults: Faults) -> None:
+    """Whether each side of a contrast has a schedule of the study, or, as baselines do, none."""
+    there = [schedule.name if schedule else AS_IT_IS for schedule in study.schedules]
+    baselines = {name for transfer in study.tasks.values() for name in transfer.baselines}
+    for key in ("first", "second"):
+        side: Condition = getattr(study.contrasts[k], key)
+        asked = side.schedule or AS_IT_IS
+        if side.encoder in baselines:
+            problem = f"{side.encoder} is a baseline, and has no schedule; leave it out" if side.schedule else ""
+        elif asked in there:
+            problem = ""
+        elif side.schedule:
+            problem = f"{asked} is no schedule of the study{did_you_mean(asked, there)}; there are {', '.join(there)}"
+        else:
+            problem = f"the other side names a schedule; name this side's, too. There are {', '.join(there)}"
+        if problem:
+            faults.add(f"contrasts.{k}.{key}.schedule", problem)
