@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import babelscope as bs
 from babelscope.core.errors import InputError
 from babelscope.core.row import Row
 from babelscope.engine.sharing.archive import unpacked
@@ -145,6 +146,55 @@ def test_a_bundle_has_no_folder_of_the_machine_that_wrote_it(bundle: Path, encod
         manifests = [path.read_text(encoding="utf-8") for path in kept.store.folder.rglob("manifest.json")]
         assert len(manifests) == 3 and not any(str(encoder_folder) in text for text in manifests)
         assert not any(str(encoder_folder) in str(step) for step in kept.plan.steps.values())
+
+
+def test_rows_and_report_of_a_bundle_are_those_of_the_store(
+    bundle: Path, study: Path, store: Path, tmp_path: Path
+) -> None:
+    """The encoder is not where the bundle says that it was; nothing of it is read."""
+    for suffix in ("csv", "md"):
+        command = "rows" if suffix == "csv" else "report"
+        ours, theirs = (tmp_path / f"{name}.{suffix}" for name in ("ours", "theirs"))
+        assert babelscope(command, study, "--store", store, "-o", ours).status == 0
+        answer = babelscope(command, bundle, "--store", tmp_path / "none", "-o", theirs)
+        assert answer.status == 0 and "theirs" in answer.output, answer.errors
+        assert theirs.read_text(encoding="utf-8") == ours.read_text(encoding="utf-8")
+    with bs.open_bundle(bundle) as found:
+        assert isinstance(found, bs.Result) and [*found] == [*bs.read_study(study).rows(store)]
+        (page,) = found.report(tmp_path / "page.html")
+    assert "encoders0/tiny" in page.read_text(encoding="utf-8")
+
+
+def test_a_bundle_is_told_as_it_is(bundle: Path, tmp_path: Path) -> None:
+    answer = babelscope("report", bundle, "--with", "seeds=9", "-o", tmp_path / "page.html")
+    assert (
+        answer.status == 2
+        and "--with seeds=9: changes a study, and results of a bundle are as they are" in answer.errors
+    )
+    answer = babelscope("rows", tmp_path / "nowhere.tar.xz", "-o", tmp_path / "rows.csv")
+    assert answer.status == 2 and "nowhere.tar.xz: cannot be read: No such file" in answer.errors
+    copy = shutil.copy(bundle, tmp_path / "copy.tar.xz")
+    assert babelscope("rows", copy, "-o", copy).status == 2
+
+
+STUDIES: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "does not hold a study": lambda about: about.pop("study"),
+    "seedz: unknown key (did you mean seeds?)": lambda about: about["study"].update(seedz=[0]),
+    "name: missing": lambda about: about["study"].pop("name"),
+    "keys with values": lambda about: about.update(study=[]),
+}
+
+
+@pytest.mark.parametrize("words", STUDIES)
+def test_a_bundle_of_another_study_is_refused(words: str, bundle: Path, tmp_path: Path) -> None:
+    files = read_again(bundle)
+    content = files["about.json"]
+    assert isinstance(content, bytes)
+    about = json.loads(content)
+    STUDIES[words](about)
+    edited = write_anew({**files, "about.json": json.dumps(about).encode()}, tmp_path / "edited.tar.xz")
+    answer = babelscope("report", edited, "-o", tmp_path / "page.html")
+    assert answer.status == 2 and words in answer.errors and str(edited) in answer.errors, answer.errors
 
 
 Files = dict[str, bytes | tarfile.TarInfo]

@@ -141,6 +141,14 @@ def test_the_other_way_round_the_reverse_shows_and_what_is_missing_is_left_out()
     assert len(table.lines) == 3 and table.lines[0][1].text == "all tasks"
 
 
+def test_a_claim_names_both_conditions_where_the_second_differs():
+    made = [row for name in "efg" for row in scored(name, {0: 0.9, 1: 0.8, 2: 0.7})]
+    same, other = (Contrasted("Helps", Side("e"), Side(name)) for name in "fg")
+    for pairs, told in (([same], ["for e,"]), ([same, other], ["for e against f,", "for e against g,"])):
+        (sentence,) = claims(effects(Report("t", "q", made, contrasts=pairs)))
+        assert all(words in sentence for words in told), sentence
+
+
 @pytest.mark.parametrize(
     "gains, verdict",
     [

@@ -27,8 +27,9 @@ from PIL import Image
 from babelscope.core.errors import BabelscopeError, InputError
 from babelscope.engine.progress import provenance, study_rows
 from babelscope.engine.recall import recall
-from babelscope.engine.sharing.archive import Kept, pack, unpacked
+from babelscope.engine.sharing.archive import ABOUT, Kept, pack, unpacked
 from babelscope.engine.store import Store
+from babelscope.face.bundle import job_of_kept
 from babelscope.face.job import Job, job_of
 from babelscope.report.figures import Figure
 from babelscope.report.files import answer_markdown, section_markdown, write_figure
@@ -36,7 +37,6 @@ from babelscope.report.first import first_screen
 from babelscope.report.section import Section, sections_of
 from babelscope.steps.plan import Plan
 from babelscope.studies import STUDIES, YAML
-from babelscope.study.declare import Study
 
 LONGEST = 60
 """Lines of a table on a page; the report has them all."""
@@ -124,11 +124,10 @@ def page(told: Told, kept: Kept, name: str) -> str:
 
 
 def _study(kept: Kept) -> Told:
-    name, changes = kept.about["name"], kept.about["with"]
-    job = Job(Study.model_validate(kept.about["study"]), kept.plan, kept.store, tuple(changes))
+    name, job = kept.about["name"], job_of_kept(kept, Path(ABOUT))
     report = job.report()
     words = ["babelscope", "run", name if name.endswith(YAML) else job.study.name]
-    words += [word for change in changes for word in ("--with", change)]
+    words += [word for change in job.changes for word in ("--with", change)]
     own = len([row for row in report.rows if row.key])
     return Told(f"Results of {job.title}", words, own, job.study.seeds, sections_of(report), report.provenance)
 

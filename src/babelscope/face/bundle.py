@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from babelscope.core.errors import EncoderError, InputError, did_you_mean
 from babelscope.core.outside import given_path
 from babelscope.core.step import Step
+from babelscope.core.validation import validate
 from babelscope.encoders.folder import encoder_digest
 from babelscope.encoders.places import installed_folder
 from babelscope.engine.environment import this_environment
@@ -18,13 +20,14 @@ from babelscope.engine.sharing.apart import Apart, apart
 from babelscope.engine.sharing.archive import Kept, pack, unpacked
 from babelscope.engine.store import Store
 from babelscope.face import session
+from babelscope.face.job import Job
+from babelscope.face.result import Result
 from babelscope.steps import Load
 from babelscope.steps.plan import Plan, declared
+from babelscope.study.declare import Study
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from babelscope.face.job import Job
 
 OTHER_ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".zst", ".7z")
 """What names end with of archives that a bundle is none of."""
@@ -58,6 +61,36 @@ def write_bundle(job: Job, file: Path) -> Path:
     job.rows()  # refuses where there are none
     about = {"name": job.study.name, "with": list(job.changes), "study": job.study.model_dump(mode="json")}
     return pack(about, job.plan, job.store, file)
+
+
+@contextmanager
+def open_bundle(path: str | Path) -> Iterator[Result]:
+    """What a bundle has found: its rows and its report, which need neither data nor encoders.
+
+        with open_bundle("first-look.tar.xz") as found:
+            found.report("first-look.html")
+
+    Raises:
+        InputError: it is no bundle of a study, or is not as it was written.
+        StudyError: another version of Babelscope has written it, which had other keys.
+    """
+    with job_in(given_path(path)) as job:
+        yield Result(job)
+
+
+@contextmanager
+def job_in(file: Path) -> Iterator[Job]:
+    """The study of a bundle, with its plan and its results. Raises as `open_bundle` does."""
+    with unpacked(file) as kept:
+        yield job_of_kept(kept, file)
+
+
+def job_of_kept(kept: Kept, file: Path) -> Job:
+    """The study of what an archive holds. Raises as `open_bundle` does."""
+    match kept.about:
+        case {"study": declared, "with": list(changes)}:
+            return Job(validate(Study, declared, str(file)), kept.plan, kept.store, tuple(map(str, changes)))
+    raise InputError(f"{file}: does not hold a study")
 
 
 def reproduce(

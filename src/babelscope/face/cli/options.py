@@ -15,9 +15,9 @@ from babelscope.face.cli.completion import study_names
 from babelscope.face.session import DEFAULT_STORE, STORE_VARIABLE, address_of
 
 __all__ = [
-    "DEFAULT_STORE", "PARALLEL", "BundleFile", "OtherStore", "OutputArchive", "OutputFile", "OutputFolder",
-    "OutputReport", "StoreFolder", "StudyName", "With", "check_changed", "check_not_the_study", "err", "out",
-    "output_path",
+    "BUNDLE", "DEFAULT_STORE", "PARALLEL", "BundleFile", "OtherStore", "OutputArchive", "OutputFile", "OutputFolder",
+    "OutputReport", "StoreFolder", "StudyName", "StudyOrBundle", "With", "check_changed", "check_not_the_study",
+    "err", "out", "output_path",
 ]  # fmt: skip
 
 
@@ -51,6 +51,16 @@ StudyName = Annotated[
     str,
     typer.Argument(
         metavar="STUDY", help="a built-in study, NAME or NAME@PROFILE, or a YAML file", autocompletion=study_names
+    ),
+]
+BUNDLE = ".tar.xz"
+"""What the name of a bundle ends with, where a study's name can stand, too."""
+StudyOrBundle = Annotated[
+    str,
+    typer.Argument(
+        metavar="STUDY",
+        help=f"a built-in study, NAME or NAME@PROFILE, a YAML file, or a bundle (FILE{BUNDLE})",
+        autocompletion=study_names,
     ),
 ]
 StoreFolder = Annotated[

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -12,11 +14,13 @@ from babelscope.core.errors import InputError
 from babelscope.core.outside import given_path
 from babelscope.core.words import counted, listed
 from babelscope.face.cli.options import (
+    BUNDLE,
     DEFAULT_STORE,
     OutputFile,
     OutputReport,
     StoreFolder,
     StudyName,
+    StudyOrBundle,
     With,
     check_changed,
     check_not_the_study,
@@ -158,7 +162,7 @@ def serve(
 
 
 def rows(
-    name: StudyName, output: OutputFile, store: StoreFolder = DEFAULT_STORE, with_: With = None,
+    name: StudyOrBundle, output: OutputFile, store: StoreFolder = DEFAULT_STORE, with_: With = None,
     split: Annotated[
         str | None, typer.Option(metavar="SPLIT", help="only rows of this split: train, dev, test or probe")
     ] = None,
@@ -169,35 +173,48 @@ def rows(
 ) -> None:  # fmt: skip
     """Write a study's rows, one number each, as .csv or .parquet; or its scores, a line a model (--wide)."""
     from babelscope.core.row_table import write_table
-    from babelscope.face.job import job_of
     from babelscope.face.result import Rows
 
-    check_not_the_study(name, output)
-    job = job_of(name, with_, store)
-    job.check_not_read(output)
-    study_rows = Rows(job.rows())
-    note_missing(job)
+    with _told(name, with_, store, output) as job:
+        study_rows = Rows(job.rows())
+        note_missing(job)
     table = (study_rows if split is None else study_rows.of_split(split)).frame(wide)
     write_table(table, output)
     out.print(f"{len(table)} {'rows' if wide is None else 'lines'} in {output}", highlight=False)
 
 
-def report(name: StudyName, output: OutputReport, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
+def report(name: StudyOrBundle, output: OutputReport, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
     """Write a report: .html, figures (.svg, .png), projections (.gif), tables (.md), or a folder for a paper."""
-    from babelscope.face.job import job_of
     from babelscope.report import write_report
 
-    check_not_the_study(name, output)
-    job = job_of(name, with_, store)
-    job.check_not_read(output)
-    content = job.report()
-    note_missing(job)
-    files = write_report(content, output)
+    with _told(name, with_, store, output) as job:
+        content = job.report()
+        note_missing(job)
+        files = write_report(content, output)
     if not output.suffix:
         out.print(f"report: {len(files)} files in {output.resolve()}", highlight=False)
         return
     for path in files:
         out.print(f"report: {path.resolve()}", highlight=False)
+
+
+@contextmanager
+def _told(name: str, with_: list[str] | None, store: str, output: Path) -> Iterator[Job]:
+    """A study, or that of a bundle, whose results are written to what it does not read."""
+    check_not_the_study(name, output)
+    if not name.endswith(BUNDLE):
+        from babelscope.face.job import job_of
+
+        job = job_of(name, with_, store)
+        job.check_not_read(output)
+        yield job
+        return
+    from babelscope.face.bundle import job_in
+
+    if with_:
+        raise InputError(f"--with {with_[0]}: changes a study, and results of a bundle are as they are; leave it out")
+    with job_in(given_path(name)) as job:
+        yield job
 
 
 def note_missing(job: Job) -> None:
