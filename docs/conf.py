@@ -1,5 +1,6 @@
 """The documentation site: `make site`. Sphinx with furo: both are long-lived, and MyST reads the pages as they are."""
 
+import re
 from html import escape
 
 from docutils.nodes import paragraph
@@ -35,6 +36,16 @@ def _make_accessible(app, page, template, context, doctree):
             context[part] = context[part].replace(before, after)
 
 
+_INTERVAL = re.compile(r"\[([^\[\]<> ]+), ([^\[\]<> ]+)\]")
+"""Such as [0.1, 0.2] and [1,409, 1,955]."""
+
+
+def _keep_intervals_whole(app, page, template, context, doctree):
+    """In narrow columns lines are to break before an interval, and not inside."""
+    if "body" in context:
+        context["body"] = _INTERVAL.sub(r"[\1,&nbsp;\2]", context["body"])
+
+
 def _describe(app, page, template, context, doctree):
     """For search engines: how the page begins."""
     begin = next((each.astext() for each in doctree.findall(paragraph)), "") if doctree else ""
@@ -46,4 +57,5 @@ def _describe(app, page, template, context, doctree):
 def setup(app):
     """After furo has made the sidebar."""
     app.connect("html-page-context", _describe)
+    app.connect("html-page-context", _keep_intervals_whole)
     app.connect("html-page-context", _make_accessible, priority=900)

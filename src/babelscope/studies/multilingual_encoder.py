@@ -19,10 +19,9 @@ from babelscope.studies.multilingual import (
     multilingual,
 )
 from babelscope.studies.multilingual import PUD as COMPARED
-from babelscope.studies.parameters import StudyParameters
+from babelscope.studies.parameters import DeviceParameters
 from babelscope.study.declare import Condition, Contrast, Sizes, Study, Transfer
 from babelscope.study.encoders import BringingIn, Distillation
-from babelscope.tuning.settings import Tuning
 
 QUESTION = (
     "An English encoder, the same one with languages brought in by translated sentences, and that one distilled: how "
@@ -35,7 +34,7 @@ AFRICAN = {"wo": (f"ntrex:wol:{READ}", "flores:wol"), "bm": ("flores:bam",)}
 """Languages of entities that the encoder is not made with, brought in for them alone."""
 
 
-class Parameters(StudyParameters):
+class Parameters(DeviceParameters):
     """What `--with` can change."""
 
 
@@ -43,10 +42,7 @@ def real(given: Parameters) -> Study:
     """Tagging and parsing from English, entities from Naija, inference from Spanish; retrieval of news."""
     made, entities = _made(given.small), _with_african(given.small)
     whole, own = ([ENGLISH, *(each.name for each in encoders)] for encoders in (made, entities))
-    words = Tuning(
-        learning_rate=LEARNING_RATE, epochs=1 if given.small else 2, tokens_per_batch=1024, warmup=0.1, max_length=128
-    )
-    longer = words.model_copy(update={"epochs": 1 if given.small else 3})
+    tuning = given.tuning("cpu", "float32", 4, learning_rate=LEARNING_RATE, tokens_per_batch=256)
     tests = {
         "pos": tuple(f"UD_{language}-PUD" for language in PUD),
         "parsing": tuple(COMPARED.values()),
@@ -54,7 +50,7 @@ def real(given: Parameters) -> Study:
         "xnli": ("xnli:eu-native", "xnli:eu2es-native", "xnli:eu2en-native"),
     }
 
-    def task(name: str, train: str, examples: int, tuning: Tuning, encoders: list[str]) -> Transfer:
+    def task(name: str, train: str, examples: int, encoders: list[str]) -> Transfer:
         sizes = Sizes(train=500, dev=100, test=100) if given.small else Sizes(train=examples, dev=500, test=500)
         return Transfer(
             task=name, train=(train,), evaluate=tests[name], encoders=tuple(encoders), sizes=sizes, tuning=tuning
@@ -65,10 +61,10 @@ def real(given: Parameters) -> Study:
         question=QUESTION,
         encoders=(ENGLISH, *made, *entities),
         tasks={
-            "pos": task("pos", "UD_English-EWT", 3000, longer, whole),
-            "parsing": task("parsing", "UD_English-EWT", 1000, longer, whole),
-            "ner": task("ner", "masakhaner2:pcm", 1000, longer, own),
-            "xnli": task("xnli", "xnli:es-original", 1000, words, whole),
+            "pos": task("pos", "UD_English-EWT", 3000, whole),
+            "parsing": task("parsing", "UD_English-EWT", 1000, whole),
+            "ner": task("ner", "masakhaner2:pcm", 1000, own),
+            "xnli": task("xnli", "xnli:es-original", 3000, whole),
         },
         contrasts=(
             *_gains(whole, ("pos", "parsing"), [code for code in COMPARED if code != "en"]),
