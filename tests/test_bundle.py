@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import lzma
@@ -159,10 +160,35 @@ def test_rows_and_report_of_a_bundle_are_those_of_the_store(
         answer = babelscope(command, bundle, "--store", tmp_path / "none", "-o", theirs)
         assert answer.status == 0 and "theirs" in answer.output, answer.errors
         assert theirs.read_text(encoding="utf-8") == ours.read_text(encoding="utf-8")
-    with bs.open_bundle(bundle) as found:
-        assert isinstance(found, bs.Result) and [*found] == [*bs.read_study(study).rows(store)]
-        (page,) = found.report(tmp_path / "page.html")
+    found = bs.read_bundle(bundle)
+    assert isinstance(found, bs.Result) and [*found] == [*bs.read_study(study).rows(store)]
+    (page,) = found.report(tmp_path / "page.html")
+    unpacked_to = found.job.store.folder
+    del found
+    gc.collect()
+    assert not unpacked_to.exists()
     assert "encoders0/tiny" in page.read_text(encoding="utf-8")
+
+
+def test_results_of_a_bundle_are_gone_on_from(bundle: Path, study: Path, store: Path, tmp_path: Path) -> None:
+    """Another seed is all that is computed; weights are computed again where another evaluation reads them."""
+    mine = tmp_path / "mine"
+    answer = babelscope("store", "pull", bundle, "--store", mine)
+    assert answer.status == 0 and answer.output == "3 results copied, 0 were there, 0 damaged\n", answer
+    answer = babelscope("store", "verify", "--store", mine)
+    assert "3 of 3 results are as they were published, 1 of them without weights" in answer.output
+    assert "0 steps computed, 3 cached" in babelscope("run", study, "--store", mine).output
+    assert [*bs.read_study(study).rows(mine)] == [*bs.read_study(study).rows(store)]
+    answer = babelscope("run", study, "--with", "seeds=[0, 1]", "--store", mine, "--jobs", 1)
+    assert "2 steps computed, 3 cached, 0 failed" in answer.output, answer
+    (tuned,) = (key for key in sorted(Store(store).keys()) if Store(store).manifest(key)["step"] == "Tune")
+    answer = babelscope(
+        "run", study, "--with", "tasks.pos.evaluate=[world:qab, world:qac]", "--store", mine, "--jobs", 1
+    )
+    assert "3 steps computed, 2 cached" in answer.output, answer
+    assert Store(mine).is_whole(tuned) and Store(mine).manifest(tuned)["files"] == Store(store).manifest(tuned)["files"]
+    again = babelscope("store", "pull", bundle, "--store", mine)
+    assert again.output == "0 results copied, 3 were there, 0 damaged\n" and Store(mine).is_whole(tuned)
 
 
 def test_a_bundle_is_told_as_it_is(bundle: Path, tmp_path: Path) -> None:
@@ -174,7 +200,11 @@ def test_a_bundle_is_told_as_it_is(bundle: Path, tmp_path: Path) -> None:
     answer = babelscope("rows", tmp_path / "nowhere.tar.xz", "-o", tmp_path / "rows.csv")
     assert answer.status == 2 and "nowhere.tar.xz: cannot be read: No such file" in answer.errors
     copy = shutil.copy(bundle, tmp_path / "copy.tar.xz")
-    assert babelscope("rows", copy, "-o", copy).status == 2
+    answer = babelscope("report", copy, "-o", copy)
+    assert answer.status == 2 and "copy.tar.xz: the study itself, which would be lost" in answer.errors
+    for command in ("plan", "run", "status", "serve"):
+        answer = babelscope(command, bundle)
+        assert answer.status == 2 and "tiny.tar.xz: a bundle, which report and rows read" in answer.errors, command
 
 
 STUDIES: dict[str, Callable[[dict[str, Any]], Any]] = {

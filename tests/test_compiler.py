@@ -191,9 +191,10 @@ def test_contrasts_are_of_schedules_of_the_study(encoder_folder):
     for sides in ((frozen, {}), ({}, frozen), (frozen, baseline)):
         compile_study(study(encoder_folder, **contrasted(*sides)))
     for said, given in {
-        "freeze:0 is no schedule of the study (did you mean freeze:1?); there are null, freeze:1": contrasted(
+        "'freeze:0' is no schedule of the study (did you mean freeze:1?); there are null, freeze:1": contrasted(
             frozen, {"schedule": "freeze:0"}
         ),
+        "'null' is no schedule of the study; there are null, freeze:1": contrasted(frozen, {"schedule": "null"}),
         "the other side names a schedule; name this side's, too. There are freeze:0, freeze:1": contrasted(
             frozen, {}, "freeze:0", "freeze:1"
         ),

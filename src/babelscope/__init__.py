@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from babelscope.core import errors
     from babelscope.core.errors import BabelscopeError
     from babelscope.core.row import Row
-    from babelscope.face.bundle import open_bundle
+    from babelscope.face.bundle import read_bundle
     from babelscope.face.encoder import Encoder, load
     from babelscope.face.job import Job
     from babelscope.face.result import Result, Rows
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _FROM = {
     "BabelscopeError": "core.errors", "Encoder": "face.encoder", "Job": "face.job", "Result": "face.result",
     "Row": "core.row", "Rows": "face.result", "Study": "face.study", "Tuned": "face.tuned",
-    "interpolate": "face.tuned", "load": "face.encoder", "open_bundle": "face.bundle",
+    "interpolate": "face.tuned", "load": "face.encoder", "read_bundle": "face.bundle",
     "read_study": "face.study", "similarity": "face.similarity",
 }  # fmt: skip
 """The module of each name."""
@@ -43,7 +43,7 @@ _MODULES = {"corpora": "corpora", "errors": "core.errors", "surgery": "surgery"}
 
 __all__ = [
     "BabelscopeError", "Encoder", "Job", "Result", "Row", "Rows", "Study", "Tuned", "__version__", "corpora", "errors",
-    "interpolate", "load", "open_bundle", "read_study", "similarity", "surgery",
+    "interpolate", "load", "read_bundle", "read_study", "similarity", "surgery",
 ]  # fmt: skip
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import finalize
 
 from babelscope.core.errors import EncoderError, InputError, did_you_mean
 from babelscope.core.outside import given_path
@@ -63,34 +64,32 @@ def write_bundle(job: Job, file: Path) -> Path:
     return pack(about, job.plan, job.store, file)
 
 
-@contextmanager
-def open_bundle(path: str | Path) -> Iterator[Result]:
-    """What a bundle has found: its rows and its report, which need neither data nor encoders.
-
-        with open_bundle("first-look.tar.xz") as found:
-            found.report("first-look.html")
+def read_bundle(path: str | Path) -> Result:
+    """What a study has found, by its bundle: rows and a report, which need neither data nor encoders.
 
     Raises:
         InputError: it is no bundle of a study, or is not as it was written.
         StudyError: another version of Babelscope has written it, which had other keys.
     """
-    with job_in(given_path(path)) as job:
-        yield Result(job)
+    unpacking = ExitStack()
+    found = Result(unpacking.enter_context(job_in(given_path(path))))
+    finalize(found, unpacking.close)
+    return found
 
 
 @contextmanager
 def job_in(file: Path) -> Iterator[Job]:
-    """The study of a bundle, with its plan and its results. Raises as `open_bundle` does."""
+    """The study of a bundle, with its plan, and its results until the end. Raises as `read_bundle` does."""
     with unpacked(file) as kept:
         yield job_of_kept(kept, file)
 
 
 def job_of_kept(kept: Kept, file: Path) -> Job:
-    """The study of what an archive holds. Raises as `open_bundle` does."""
+    """The study of what an archive holds. Raises as `read_bundle` does."""
     match kept.about:
         case {"study": declared, "with": list(changes)}:
             return Job(validate(Study, declared, str(file)), kept.plan, kept.store, tuple(map(str, changes)))
-    raise InputError(f"{file}: does not hold a study")
+    raise InputError(f"{file}: does not hold a study, but {', '.join(kept.about) or 'nothing'}")
 
 
 def reproduce(

@@ -82,7 +82,7 @@ def _unread(seeded: Sequence[Score]) -> Iterator[str]:
         if (unknown := score.companions.get("unknown", 0.0)) > UNREAD:
             unread[score.encoder][score.place] = unknown
     for encoder, places in unread.items():
-        share = f"{floor(100 * min(places.values()))}%"
+        share = f"{floor(100 * min(places.values()) + ROUNDING)}%"
         yield (
             f"{title_of(seeded[0].task)}: {encoder} cannot read {listed(list(places))}: {share} or more of the words "
             "have a letter or sign that its tokenizer does not know."

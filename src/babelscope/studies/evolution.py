@@ -5,7 +5,7 @@ Hussain and Dudev, Evolution of Representations in Cross-Lingual Fine-tuning.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import Any, Literal
 
@@ -59,9 +59,6 @@ PUBLISHED_QUIRKS: tuple[Literal[Quirk, LanguageQuirk], ...] = (
 )  # fmt: skip
 """What their code has. `dropout-on` is in their paper alone: the code leaves the encoder in evaluation mode."""
 
-Languages = tuple[str, ...]
-"""Codes."""
-
 
 class Parameters(DeviceParameters):
     """What `--with` can change."""
@@ -72,7 +69,8 @@ class Parameters(DeviceParameters):
     target: str = "qag"
     """The language of the world that it learns."""
     texts: tuple[str, ...] | None = None
-    """What it learns elsewhere: data sets of one language. Default: Dutch treebanks, and Dutch Wikipedia on paper."""
+    """What it learns elsewhere: data sets of one language. Default: Dutch treebanks, and Dutch Wikipedia on paper. On
+    real text nothing is claimed of those that are given, which may be in a language of the control."""
     adapt: bool = True
     """On real text: whether the encoder first learns to model the control languages and Dutch. Needed where it has no
     head for language modelling."""
@@ -91,6 +89,7 @@ def world(given: Parameters) -> Study:
     target = f"world:{given.target}"
     known = tuple(code for code, member in FAMILY.items() if member.seen and code != given.target)
     control = tuple(f"world:{code}" for code in known)
+    name = display_name(given.encoder or "world-natural")
     return _study(
         "evolution@world",
         given,
@@ -106,8 +105,10 @@ def world(given: Parameters) -> Study:
                 {"target": (target,), "control": control}, 10 if given.small else 40, 30 if given.small else 100
             ),
         ),
-        target=(given.target,),
-        control=known,
+        contrasts=(
+            *_more_is_learnt(name, SCHEDULES, given.target),
+            *_less_is_forgotten(name, SCHEDULES, *known),
+        ),
     )
 
 
@@ -125,9 +126,12 @@ def real(given: Parameters) -> Study:
         encoders=(adapted.name,) if given.adapt else (),
     )
     native = given.native or _native(target, given)
+    whole = display_name(encoder) if isinstance(encoder, str) else encoder.name
+    tuned = adapted.name if given.adapt else whole
+    claims = (*_more_is_learnt(tuned, SCHEDULES, "nl"), *_less_is_forgotten(tuned, SCHEDULES, *CONTROL_LANGUAGES))
     study = _study(
         "evolution@real", given, encoder=encoder, native=native, learned=learned,
-        target=None if given.texts else ("nl",), control=CONTROL_LANGUAGES,
+        contrasts=() if given.texts else claims,
     )  # fmt: skip
     return study.model_copy(update={"encoders": (encoder, adapted)}) if given.adapt else study
 
@@ -135,14 +139,16 @@ def real(given: Parameters) -> Study:
 def paper(given: Parameters) -> Study:
     """mBERT on 80,000 sentences of Dutch Wikipedia, BERTje as the native encoder, XNLI's languages as the control."""
     target = given.texts or WIKIPEDIA
+    encoder = given.encoder or "bert-base-multilingual-cased"
     quirks = PUBLISHED_QUIRKS if given.quirks is None else given.quirks
     control = tuple(f"xnli:{code}" for code in XNLI_LANGUAGES)
     return _study(
         "evolution@paper",
         given,
-        encoder=given.encoder or "bert-base-multilingual-cased",
+        encoder=encoder,
         native=given.native or "GroNLP/bert-base-dutch-cased",
         schedules=PUBLISHED_SCHEDULES,
+        contrasts=_more_is_learnt(display_name(encoder), PUBLISHED_SCHEDULES),
         learned=Transfer(
             train=target,
             evaluate=target,
@@ -185,35 +191,32 @@ def _study(
     encoder: Any,
     native: Any,
     learned: Transfer,
+    contrasts: Iterable[Contrast],
     schedules: tuple[str, ...] = SCHEDULES,
-    target: Languages | None = (),
-    control: Languages | None = None,
 ) -> Study:
-    """The native encoder is a reference: distances are to it, and its own perplexity stands beside the others.
-
-    `target` and `control` are the languages that claims are about; empty: all that are scored; None: there are none.
-    """
-    whole = display_name(encoder) if isinstance(encoder, str) else encoder.name
+    """The native encoder is a reference: distances are to it, and its own perplexity stands beside the others."""
     return Study(
         name=name, question=QUESTION, encoders=(encoder,), schedules=schedules, references=(native,),
-        tasks={"mlm": learned}, seeds=given.seeds_to_run,
-        contrasts=_claims([*learned.encoders, whole][0], schedules[:-1], target, control),
+        tasks={"mlm": learned}, seeds=given.seeds_to_run, contrasts=tuple(contrasts),
     )  # fmt: skip
 
 
-def _claims(
-    encoder: str, schedules: Sequence[str], target: Languages | None, control: Languages | None
-) -> tuple[Contrast, ...]:
-    """Each technique beside the next, which trains fewer layers."""
-    pairs = list(pairwise(Condition(encoder=encoder, schedule=schedule) for schedule in schedules))
-    claims: list[Contrast] = []
-    if target is not None:
-        learnt = "more layers trained, more learnt"
-        claims += [Contrast(claim=learnt, first=more, second=fewer, languages=target) for more, fewer in pairs]
-    if control is not None:
-        kept = "fewer layers trained, less forgotten"
-        claims += [Contrast(claim=kept, first=fewer, second=more, languages=control) for more, fewer in pairs]
-    return tuple(claims)
+def _more_is_learnt(encoder: str, schedules: Sequence[str], *languages: str) -> Iterator[Contrast]:
+    """With more layers trained; each technique beside the next. Without languages, of all that are scored."""
+    for more, fewer in _neighbours(encoder, schedules):
+        yield Contrast(claim="more layers trained, more learnt", first=more, second=fewer, languages=languages)
+
+
+def _less_is_forgotten(encoder: str, schedules: Sequence[str], *languages: str) -> Iterator[Contrast]:
+    """With fewer layers trained, likewise."""
+    for more, fewer in _neighbours(encoder, schedules):
+        yield Contrast(claim="fewer layers trained, less forgotten", first=fewer, second=more, languages=languages)
+
+
+def _neighbours(encoder: str, schedules: Sequence[str]) -> Iterator[tuple[Condition, Condition]]:
+    """Techniques that train a fixed part, from the most layers to the fewest, in twos; gradual unfreezing is none."""
+    fixed = [schedule for schedule in schedules if not schedule.startswith("gradual")]
+    return pairwise(Condition(encoder=encoder, schedule=schedule) for schedule in fixed)
 
 
 def _tuning(given: Parameters, device: str, precision: str, **settings: Any) -> Tuning:

@@ -91,7 +91,7 @@ class Condition(Declaration):
     """Its name."""
     surgery: str | None = None
     """The surgery's name; None: the encoder is unchanged."""
-    schedule: str | None = None
+    schedule: str | None = Field(default=None, min_length=1)
     """The schedule's name; None: everything is trained.
 
     Where neither of two conditions names one, they are compared under every schedule.

@@ -16,8 +16,8 @@ from babelscope.face.session import DEFAULT_STORE, STORE_VARIABLE, address_of
 
 __all__ = [
     "BUNDLE", "DEFAULT_STORE", "PARALLEL", "BundleFile", "OtherStore", "OutputArchive", "OutputFile", "OutputFolder",
-    "OutputReport", "StoreFolder", "StudyName", "StudyOrBundle", "With", "check_changed", "check_not_the_study",
-    "err", "out", "output_path",
+    "OutputReport", "StoreFolder", "StoreOrBundle", "StudyName", "StudyOrBundle", "With", "check_changed",
+    "check_not_the_study", "err", "out", "output_path", "study_name",
 ]  # fmt: skip
 
 
@@ -47,14 +47,26 @@ def output_file(given: str | Path) -> Path:
 out = Console(soft_wrap=True, emoji=False, markup=False)  # what it prints are names and paths, with any brackets
 err = Console(stderr=True, soft_wrap=True, emoji=False)
 
+BUNDLE = ".tar.xz"
+"""What the name of a bundle ends with, where a study or a store can stand, too."""
+
+
+def study_name(given: str) -> str:
+    """The name or the file of a study (`InputError` of a bundle)."""
+    if given.endswith(BUNDLE):
+        raise InputError(
+            f"{given}: a bundle, which report and rows read; store pull copies its results, and reproduce checks them"
+        )
+    return given
+
+
 StudyName = Annotated[
     str,
     typer.Argument(
-        metavar="STUDY", help="a built-in study, NAME or NAME@PROFILE, or a YAML file", autocompletion=study_names
+        metavar="STUDY", help="a built-in study, NAME or NAME@PROFILE, or a YAML file", parser=study_name,
+        autocompletion=study_names,
     ),
-]
-BUNDLE = ".tar.xz"
-"""What the name of a bundle ends with, where a study's name can stand, too."""
+]  # fmt: skip
 StudyOrBundle = Annotated[
     str,
     typer.Argument(
@@ -72,6 +84,12 @@ StoreFolder = Annotated[
 ]  # fmt: skip
 OtherStore = Annotated[
     str, typer.Argument(metavar="STORE", parser=address_of, help="the other store: a folder, or s3://BUCKET/FOLDER")
+]
+StoreOrBundle = Annotated[
+    str,
+    typer.Argument(
+        metavar="STORE", parser=address_of, help=f"a folder, s3://BUCKET/FOLDER, or a bundle (FILE{BUNDLE})"
+    ),
 ]
 BundleFile = Annotated[
     Path, typer.Argument(parser=given_path, metavar="BUNDLE", help="a file that babelscope bundle wrote")

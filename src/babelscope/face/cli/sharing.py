@@ -13,11 +13,13 @@ from rich.markup import escape
 from babelscope.core.errors import InputError
 from babelscope.face.cli.listed import PLAIN, Commands
 from babelscope.face.cli.options import (
+    BUNDLE,
     DEFAULT_STORE,
     BundleFile,
     OtherStore,
     OutputArchive,
     StoreFolder,
+    StoreOrBundle,
     StudyName,
     With,
     check_changed,
@@ -42,11 +44,16 @@ def push(to: OtherStore, name: OfStudy = None, store: StoreFolder = DEFAULT_STOR
 
 
 @app.command()
-def pull(from_: OtherStore, name: OfStudy = None, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
-    """Copy results from another store. What is here stays as it is."""
+def pull(from_: StoreOrBundle, name: OfStudy = None, store: StoreFolder = DEFAULT_STORE, with_: With = None) -> None:
+    """Copy results from another store, or from a bundle, which has no weights. What is here stays as it is."""
+    from babelscope.engine.sharing.archive import unpacked, without_models
     from babelscope.face.session import open_store
 
-    _copy(open_store(from_), open_store(store), name, with_)
+    if not from_.endswith(BUNDLE):
+        _copy(open_store(from_), open_store(store), name, with_)
+        return
+    with unpacked(Path(from_)) as kept:
+        _copy(without_models(kept), open_store(store), name, with_)
 
 
 @app.command()

@@ -26,6 +26,7 @@ from babelscope.face.cli.options import (
     check_not_the_study,
     err,
     out,
+    study_name,
 )
 from babelscope.face.session import LOCAL, Engine
 
@@ -107,7 +108,7 @@ def run(
 
 
 def status(
-    name: Annotated[str | None, typer.Argument(metavar="[STUDY]")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[STUDY]", parser=study_name)] = None,
     store: StoreFolder = DEFAULT_STORE, with_: With = None,
     watch: Annotated[bool, typer.Option("--watch", help="go on showing it while it runs")] = False,
 ) -> None:  # fmt: skip

@@ -75,18 +75,19 @@ def _check_condition(path: str, given: Condition, scored: dict[str, list[str | N
 
 def _check_schedules(study: Study, k: int, faults: Faults) -> None:
     """Whether each side of a contrast has a schedule of the study, or, as baselines do, none."""
-    there = [schedule.name if schedule else AS_IT_IS for schedule in study.schedules]
+    there = [schedule.name if schedule else None for schedule in study.schedules]
+    names = [name or AS_IT_IS for name in there]
     baselines = {name for transfer in study.tasks.values() for name in transfer.baselines}
     for key in ("first", "second"):
         side: Condition = getattr(study.contrasts[k], key)
-        asked = side.schedule or AS_IT_IS
         if side.encoder in baselines:
             problem = f"{side.encoder} is a baseline, and has no schedule; leave it out" if side.schedule else ""
-        elif asked in there:
+        elif side.schedule in there:
             problem = ""
         elif side.schedule:
-            problem = f"{asked} is no schedule of the study{did_you_mean(asked, there)}; there are {', '.join(there)}"
+            near = did_you_mean(side.schedule, names)
+            problem = f"{side.schedule!r} is no schedule of the study{near}; there are {', '.join(names)}"
         else:
-            problem = f"the other side names a schedule; name this side's, too. There are {', '.join(there)}"
+            problem = f"the other side names a schedule; name this side's, too. There are {', '.join(names)}"
         if problem:
             faults.add(f"contrasts.{k}.{key}.schedule", problem)
