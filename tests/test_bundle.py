@@ -351,9 +351,9 @@ def test_a_bundle_without_results_has_nothing_to_compute_again(bundle: Path, tmp
     assert answer.status == 2 and "has no results to compute again" in answer.errors
 
 
-@pytest.mark.parametrize("given", ["one.zip", "one.tar.gz", "one.tar"])
-def test_another_kind_of_archive_is_refused(study: Path, store: Path, tmp_path: Path, given: str) -> None:
-    """An archive of the usual kind had that name."""
+@pytest.mark.parametrize("given", ["one.zip", "one.tar.gz", "one.tar", "one", "one.xz"])
+def test_a_name_that_is_no_bundles_is_refused(study: Path, store: Path, tmp_path: Path, given: str) -> None:
+    """`report` would not know it."""
     answer = babelscope("bundle", study, "-o", tmp_path / given, "--store", store)
-    assert answer.status == 2 and "name it one.tar.xz" in answer.errors
+    assert answer.status == 2 and "call it one.tar.xz" in answer.errors
     assert not (tmp_path / given).exists()

@@ -30,8 +30,6 @@ from babelscope.study.declare import Study
 if TYPE_CHECKING:
     from rich.console import Console
 
-OTHER_ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".zst", ".7z")
-"""What names end with of archives that a bundle is none of."""
 DIGEST = 64
 """Letters of a folder's digest; a commit of the hub has 40."""
 
@@ -56,9 +54,6 @@ def write_bundle(job: Job, file: Path) -> Path:
         InputError: the store has nothing of the study, or the file cannot be written.
         DamagedResult: a result is not as it was published.
     """
-    if file.suffix in OTHER_ARCHIVES:
-        name = f"{file.stem.removesuffix('.tar')}.tar.xz"
-        raise InputError(f"{file}: a bundle is an archive of another kind; name it {name}")
     job.rows()  # refuses where there are none
     about = {"name": job.study.name, "with": list(job.changes), "study": job.study.model_dump(mode="json")}
     return pack(about, job.plan, job.store, file)
@@ -71,9 +66,9 @@ def read_bundle(path: str | Path) -> Result:
         InputError: it is no bundle of a study, or is not as it was written.
         StudyError: another version of Babelscope has written it, which had other keys.
     """
-    unpacking = ExitStack()
-    found = Result(unpacking.enter_context(job_in(given_path(path))))
-    finalize(found, unpacking.close)
+    with ExitStack() as unpacking:
+        found = Result(unpacking.enter_context(job_in(given_path(path))))
+        finalize(found, unpacking.pop_all().close)  # which its report reads until then
     return found
 
 

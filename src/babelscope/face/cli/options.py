@@ -44,11 +44,26 @@ def output_file(given: str | Path) -> Path:
     return path
 
 
-out = Console(soft_wrap=True, emoji=False, markup=False)  # what it prints are names and paths, with any brackets
-err = Console(stderr=True, soft_wrap=True, emoji=False)
-
 BUNDLE = ".tar.xz"
 """What the name of a bundle ends with, where a study or a store can stand, too."""
+
+
+def output_archive(given: str | Path) -> Path:
+    """A bundle that is to be written, as of `output_path`.
+
+    Raises:
+        InputError: as of `output_path`, or its name is not that of a bundle.
+    """
+    path = output_path(given)
+    if not path.name.endswith(BUNDLE):
+        raise InputError(
+            f"{path}: other commands know a bundle by its name; call it {path.stem.removesuffix('.tar')}{BUNDLE}"
+        )
+    return path
+
+
+out = Console(soft_wrap=True, emoji=False, markup=False)  # what it prints are names and paths, with any brackets
+err = Console(stderr=True, soft_wrap=True, emoji=False)
 
 
 def study_name(given: str) -> str:
@@ -110,7 +125,7 @@ OutputFile = Annotated[
     Path, typer.Option("-o", "--output", parser=output_file, metavar="FILE", help="the file to write")
 ]
 OutputArchive = Annotated[
-    Path, typer.Option("-o", "--output", parser=output_path, metavar="FILE", help="the file to write")
+    Path, typer.Option("-o", "--output", parser=output_archive, metavar="FILE", help=f"the file to write, {BUNDLE}")
 ]
 OutputReport = Annotated[
     Path,
