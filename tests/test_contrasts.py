@@ -310,3 +310,12 @@ def test_each_side_can_have_a_schedule_of_its_own():
         (f"{frozen} − majority", task, round(1.9 / 3 - 0.2, 9))
     ]
     assert len(compared(Side("e"), Side("majority"))) == 3
+    frozen_sides = Side("e", schedule="freeze:2"), Side("e", schedule="freeze:4")
+    for sides, told in (
+        (frozen_sides, f"for {frozen} against schedule freeze:4"),
+        ((Side("e"), frozen_sides[0]), "for e against schedule freeze:2"),
+        (frozen_sides[::-1], "for e, schedule freeze:4 against schedule freeze:2"),
+        ((frozen_sides[0], Side("e")), f"for {frozen} against e"),
+    ):
+        (answer,) = effect_answer(effects(Report("t", "q", made, contrasts=[Contrasted("better", *sides)])))
+        assert told in answer, answer

@@ -54,6 +54,13 @@ class Line(NamedTuple):
         return (" / " if self.shown.as_ratio else " − ").join(self.sides)
 
     @property
+    def against(self) -> str:
+        """The two in a sentence; of one encoder under two schedules the second is the schedule alone."""
+        first, second = self.contrast.first, self.contrast.second
+        alike = second.schedule and (first.encoder, first.surgery) == (second.encoder, second.surgery)
+        return f"{self.sides[0]} against {f'schedule {second.schedule}' if alike else self.sides[1]}"
+
+    @property
     def margin(self) -> float | None:
         """How small a difference should be, where the claim is that it is."""
         return self.shown.margin(self.contrast.margin)

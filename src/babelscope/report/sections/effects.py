@@ -109,8 +109,7 @@ def _claimed(lines: Sequence[Line]) -> Iterator[str]:
     """Of one claim, which may be made of several pairs of conditions."""
     several = len({line.sides[1] for line in lines}) > 1
     for line in lines:
-        first, second = line.sides
-        named = f"{first} against {second}" if several else first
+        named = line.against if several else line.sides[0]
         where = "" if line.scope == ALL_TASKS else f", {line.scope}"
         size = f" ({line.shown.in_words(line.size)})" if line.size else ""
         margin = f" within {line.shown.margin_in_words(line.contrast.margin)}" if line.contrast.margin else ""

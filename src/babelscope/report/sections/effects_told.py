@@ -44,14 +44,13 @@ def _told(group: Sequence[Line], several: bool) -> str:
 
 
 def _line(line: Line, several: bool) -> str:
-    first, second = line.sides
     size = f", {line.shown.in_words(line.size)}" if line.size else ""
     margin = f" within {line.shown.margin_in_words(line.contrast.margin)}" if line.contrast.margin else ""
     where = f" on {line.scope}" if several or line.within or line.lacking else ""
     means = list(line.compared.in_each.values())
     told = len(means) > 1 and not line.margin
     signs = f", {direction(means, 'better', 'worse')}{_beyond_chance(line)}" if told else ""
-    return f"{_verdict(line)} for {first} against {second}{margin}{where}{size}{signs}"
+    return f"{_verdict(line)} for {line.against}{margin}{where}{size}{signs}"
 
 
 def _beyond_chance(line: Line) -> str:
