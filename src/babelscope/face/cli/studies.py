@@ -176,7 +176,7 @@ def rows(
     from babelscope.core.row_table import write_table
     from babelscope.face.result import Rows
 
-    with _told(name, with_, store, output) as job:
+    with _study_or_bundle(name, with_, store, output) as job:
         study_rows = Rows(job.rows())
         note_missing(job)
     table = (study_rows if split is None else study_rows.of_split(split)).frame(wide)
@@ -188,7 +188,7 @@ def report(name: StudyOrBundle, output: OutputReport, store: StoreFolder = DEFAU
     """Write a report: .html, figures (.svg, .png), projections (.gif), tables (.md), or a folder for a paper."""
     from babelscope.report import write_report
 
-    with _told(name, with_, store, output) as job:
+    with _study_or_bundle(name, with_, store, output) as job:
         content = job.report()
         note_missing(job)
         files = write_report(content, output)
@@ -200,7 +200,7 @@ def report(name: StudyOrBundle, output: OutputReport, store: StoreFolder = DEFAU
 
 
 @contextmanager
-def _told(name: str, with_: list[str] | None, store: str, output: Path) -> Iterator[Job]:
+def _study_or_bundle(name: str, with_: list[str] | None, store: str, output: Path) -> Iterator[Job]:
     """A study, or that of a bundle, whose results are written to what it does not read."""
     check_not_the_study(name, output)
     if not name.endswith(BUNDLE):
