@@ -121,10 +121,10 @@ def numbers(tables: Iterable[Table], *headers: str) -> list[float]:
     ]  # fmt: skip
 
 
-def settings_of(rows: Iterable[Row], side: tuple[str, str | None]) -> dict[tuple[Any, ...], list[Row]]:
+def settings_of(rows: Iterable[Row], side: Side) -> dict[tuple[Any, ...], list[Row]]:
     """By task, training and schedule, the rows of a condition."""
     groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
     for row in rows:
-        if (row.encoder, row.surgery) == side:
+        if (row.encoder, row.surgery) == (side.encoder, side.surgery):
             groups[row.task, row.trained_on, row.schedule].append(row)
     return groups

@@ -54,6 +54,9 @@ def write_bundle(job: Job, file: Path) -> Path:
         InputError: the store has nothing of the study, or the file cannot be written.
         DamagedResult: a result is not as it was published.
     """
+    if not file.name.endswith(session.BUNDLE):
+        name = file.stem.removesuffix(".tar") + session.BUNDLE
+        raise InputError(f"{file}: other commands know a bundle by its name; call it {name}")
     job.rows()  # refuses where there are none
     about = {"name": job.study.name, "with": list(job.changes), "study": job.study.model_dump(mode="json")}
     return pack(about, job.plan, job.store, file)

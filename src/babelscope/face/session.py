@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 DEFAULT_STORE = "babelscope-store"
 STORE_VARIABLE = "BABELSCOPE_STORE"
 """The environment variable that names another folder."""
+BUNDLE = ".tar.xz"
+"""What the name of a bundle ends with, where a study or a store can stand, too."""
 ADDRESSED = ("file:", "s3:")
 """What an address begins with that names no folder as it stands."""
 LOCAL = "local"

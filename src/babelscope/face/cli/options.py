@@ -12,7 +12,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.outside import given_path, writable_path
 from babelscope.engine.mark import check_outside
 from babelscope.face.cli.completion import study_names
-from babelscope.face.session import DEFAULT_STORE, STORE_VARIABLE, address_of
+from babelscope.face.session import BUNDLE, DEFAULT_STORE, STORE_VARIABLE, address_of
 
 __all__ = [
     "BUNDLE", "DEFAULT_STORE", "PARALLEL", "BundleFile", "OtherStore", "OutputArchive", "OutputFile", "OutputFolder",
@@ -41,24 +41,6 @@ def output_file(given: str | Path) -> Path:
     path = output_path(given)
     if path.suffix.lower() == ".gz":
         raise InputError(f"{path}: files are written uncompressed; leave {path.suffix} out of the name")
-    return path
-
-
-BUNDLE = ".tar.xz"
-"""What the name of a bundle ends with, where a study or a store can stand, too."""
-
-
-def output_archive(given: str | Path) -> Path:
-    """A bundle that is to be written, as of `output_path`.
-
-    Raises:
-        InputError: as of `output_path`, or its name is not that of a bundle.
-    """
-    path = output_path(given)
-    if not path.name.endswith(BUNDLE):
-        raise InputError(
-            f"{path}: other commands know a bundle by its name; call it {path.stem.removesuffix('.tar')}{BUNDLE}"
-        )
     return path
 
 
@@ -125,7 +107,7 @@ OutputFile = Annotated[
     Path, typer.Option("-o", "--output", parser=output_file, metavar="FILE", help="the file to write")
 ]
 OutputArchive = Annotated[
-    Path, typer.Option("-o", "--output", parser=output_archive, metavar="FILE", help=f"the file to write, {BUNDLE}")
+    Path, typer.Option("-o", "--output", parser=output_path, metavar="FILE", help=f"the file to write, {BUNDLE}")
 ]
 OutputReport = Annotated[
     Path,
