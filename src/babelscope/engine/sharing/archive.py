@@ -24,9 +24,10 @@ from babelscope.core.files import replacing
 from babelscope.core.hashing import digest
 from babelscope.core.outside import LARGEST_TEXT, opened, read_json
 from babelscope.core.step import Step
+from babelscope.engine.dropping import drop
 from babelscope.engine.environment import FOLDER as ENVIRONMENTS
 from babelscope.engine.journal import ROWS
-from babelscope.engine.manifest import DROPPED, MANIFEST, replace_manifest
+from babelscope.engine.manifest import MANIFEST
 from babelscope.engine.mark import FORMAT, FORMAT_FILE
 from babelscope.engine.recall import describe, step_of
 from babelscope.engine.store import Store
@@ -143,14 +144,11 @@ def unpacked(file: Path, encoders: Mapping[str, Path] | None = None) -> Iterator
 
 def without_models(kept: Kept) -> Store:
     """The store of what an archive holds, once manifests say that files which are not in it, models, were dropped."""
-    for key in kept.store.keys():  # noqa: SIM118
-        manifest, folder = kept.store.manifest(key), kept.store.place_of(key)
-        files = {
-            name: recorded if (folder / name).exists() else {**recorded, DROPPED: True}
-            for name, recorded in manifest["files"].items()
-        }
-        replace_manifest(folder, {**manifest, "files": files})
-    return kept.store
+    store = kept.store
+    for key in store.keys():  # noqa: SIM118
+        folder = store.place_of(key)
+        drop(store, key, [name for name in store.manifest(key)["files"] if not (folder / name).exists()])
+    return store
 
 
 class _Unpacked(LZMAFile):
