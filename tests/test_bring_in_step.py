@@ -9,6 +9,7 @@ from babelscope.core.errors import InputError
 from babelscope.corpora.parallel import WorldPairs, joined
 from babelscope.encoders.aligned_text import AlignedLanguage
 from babelscope.encoders.bring_in import bring_in, own_pieces, random_rows
+from babelscope.encoders.footprint import MOST_PIECES
 from babelscope.encoders.load import load_encoder
 from babelscope.encoders.own_vocabulary import own_vocabulary, renumbered
 from babelscope.encoders.state import weights_of, word_embeddings_name
@@ -22,8 +23,9 @@ from babelscope.measures.comparison import Compare
 from babelscope.measures.surface import Surface
 from babelscope.report.declared import report_of
 from babelscope.report.sections import sections_of
-from babelscope.steps import Align, Distil, Evaluate, Tune, align
+from babelscope.steps import Align, BringIn, Distil, Evaluate, Tune, align
 from babelscope.steps.duration import duration_of
+from babelscope.steps.memory import shape_of
 from babelscope.steps.plan import Plan
 from babelscope.study.compile import compile_study
 from babelscope.tuning.checkpoint import module_weights, read_weights
@@ -143,6 +145,17 @@ def test_a_study_makes_the_encoder_that_python_makes(ran, encoder_folder):
         torch.testing.assert_close(weights_of(grown)[name], weight)
     for code, tokenizer in made.languages.items():
         assert grown.languages[code].get_vocab() == tokenizer.get_vocab()
+
+
+def test_the_memory_of_a_training_counts_the_rows_of_languages_brought_in(ran):
+    store, steps = ran
+    brought = {step.encoder for step in steps if isinstance(step, Tune) and step.encoder.brought_in}
+    assert {type(encoder) for encoder in brought} == {BringIn, Distil}
+    for encoder in brought:
+        start = encoder.encoder if isinstance(encoder, Distil) else encoder
+        had, has = (each.build(FinishedSteps(store)).model.config.vocab_size for each in (start.encoder, encoder))
+        learned = sum(aligned.pieces or MOST_PIECES for aligned in start.languages)
+        assert had < has <= had + learned == shape_of(encoder).vocabulary
 
 
 def test_languages_are_read_once_for_all_encoders_that_they_are_brought_into(ran, monkeypatch):

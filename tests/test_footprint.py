@@ -132,6 +132,8 @@ def test_what_is_made_or_measured_on_a_gpu_needs_as_much_as_its_training():
     assert adapt.needs.gpu_memory == memory_of(load, tuning, 0.3) > memory_of(load, tuning) > 0
     tune = Tune(encoder=load, task="mlm", train=(), dev=(), tuning=tuning, seed=0)
     assert tune.needs.gpu_memory == memory_of(load, tuning, 0.15)
+    extended = adapt.model_copy(update={"new_pieces": 1000})
+    assert extended.needs.gpu_memory == memory_of(extended, tuning, 0.3) > adapt.needs.gpu_memory
     measured = [OfModel.model_construct(model=model, device="cuda", threads=1).needs for model in (load, adapt, tune)]
     assert [needs.gpu_memory for needs in measured] == [memory_of(load, tuning)] * 2 + [tune.needs.gpu_memory]
     assert Adapt(name="a", encoder=load, texts=(), masking=0.3, tuning=Tuning(steps=1), seed=0).needs.gpu_memory == 0

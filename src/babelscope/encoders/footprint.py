@@ -26,6 +26,10 @@ GATED = ("modernbert", "llama", "qwen2", "qwen3")
 """Families whose feed-forward blocks have a third matrix, a gate."""
 
 
+MOST_PIECES = 5000
+"""Of a language's own vocabulary, where no number is given."""
+
+
 class Footprint(NamedTuple):
     """The sizes that memory depends on."""
 

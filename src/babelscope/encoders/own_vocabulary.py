@@ -11,12 +11,13 @@ from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 from babelscope.core.errors import InputError
 from babelscope.corpora.codes import known_as
 from babelscope.encoders.extend import OFTEN, new_pieces, words_of
+from babelscope.encoders.footprint import MOST_PIECES
 from babelscope.encoders.load import Encoder
 from babelscope.encoders.segmenter import Segmenter
 from babelscope.encoders.vocabulary import without_letters
 
-FEWEST, MOST = 1000, 5000
-"""How many pieces are learned where no number is given, by the amount of text."""
+FEWEST = 1000
+"""How many pieces are learned at least where no number is given, by the amount of text."""
 WORDS_A_PIECE = 20
 """How many words of text a piece is learned from, between the two."""
 
@@ -45,7 +46,7 @@ def own_vocabulary(
     pipeline = _pipeline(encoder.tokenizer, keep_accents)
     words = words_of(pipeline, lines)
     if size is None:
-        size = min(max(words.total() // WORDS_A_PIECE, FEWEST), MOST)
+        size = min(max(words.total() // WORDS_A_PIECE, FEWEST), MOST_PIECES)
     old = Segmenter.of(encoder.tokenizer)
     first = encoder.model.config.vocab_size
     shared = _shared(encoder.tokenizer, old)

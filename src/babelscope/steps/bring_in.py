@@ -9,6 +9,7 @@ from pydantic import NonNegativeFloat, NonNegativeInt, SerializeAsAny
 
 from babelscope.core.step import Results, Step, Workspace
 from babelscope.encoders.folder import CARD
+from babelscope.encoders.footprint import MOST_PIECES
 from babelscope.steps.align import Align, AlignedLanguages, read_languages
 from babelscope.steps.card import Brought, card, described
 from babelscope.steps.curves import curve_rows
@@ -56,6 +57,10 @@ class BringIn(WithLanguages):
     def brought_in(self) -> tuple[str, ...] | None:
         before = self.encoder.brought_in
         return None if before is None else (*before, *(aligned.language for aligned in self.languages))
+
+    @property
+    def added_pieces(self) -> int:
+        return sum(aligned.pieces or MOST_PIECES for aligned in self.languages)
 
     def build(self, results: Results) -> Encoder:
         return self.applied(self.encoder.build(results), results)

@@ -35,6 +35,11 @@ class EncoderStep(Step):
         return None
 
     @property
+    def added_pieces(self) -> int:
+        """How many rows, at most, it has in its vocabulary that the encoder that it is made of has not."""
+        return 0
+
+    @property
     def has_mlm_head(self) -> bool | None:
         """Whether it can predict masked tokens, where that can be seen before it is built."""
         return True

@@ -42,7 +42,8 @@ def in_portions(tuning: Tuning, encoder: EncoderStep, predicted: float = 0.0) ->
 def shape_of(encoder: EncoderStep) -> Footprint | None:
     """The sizes of an encoder; None where they cannot be seen.
 
-    Of one that was made of another they are those of the other, with as many layers as operations have left.
+    Of one that was made of another they are those of the other, with as many layers as operations have left and with
+    the rows that its vocabulary may gain.
     """
     if isinstance(encoder, Load):
         return footprint(encoder.place)
@@ -50,7 +51,10 @@ def shape_of(encoder: EncoderStep) -> Footprint | None:
         return cast("Footprint", declared)
     made_of: EncoderStep | None = getattr(encoder, "encoder", None)
     shape = shape_of(made_of) if made_of else None
-    return shape._replace(layers=encoder.layers or shape.layers) if shape else None
+    if shape is None:
+        return None
+    vocabulary = shape.vocabulary + encoder.added_pieces
+    return shape._replace(layers=encoder.layers or shape.layers, vocabulary=vocabulary)
 
 
 def _loaded_shape(encoder: EncoderStep) -> Footprint | None:

@@ -138,6 +138,10 @@ class Adapt(Learned):
         return self.encoder.layers
 
     @property
+    def added_pieces(self) -> int:
+        return self.new_pieces or 0
+
+    @property
     def brought_in(self) -> tuple[str, ...] | None:
         return self.encoder.brought_in
 
