@@ -201,6 +201,12 @@ def test_contrasts_are_of_schedules_of_the_study(encoder_folder):
         "most-frequent-tag is a baseline, and has no schedule; leave it out": contrasted({}, baseline | frozen),
     }.items():
         assert faults(encoder_folder, **given) == [f"contrasts.0.second.schedule: {said}"]
+    recurrent = contrasted({}, {"encoder": "bilstm"}, "freeze:0", "freeze:1")
+    recurrent["tasks"] = {"pos": transfer(baselines=["bilstm"])}
+    (alone,) = faults(encoder_folder, **recurrent)
+    problem = "bilstm is trained without a schedule, and no encoder of the study is"
+    assert alone == f"contrasts.0.second: {problem}; name the other side's schedule, or add null to schedules"
+    compile_study(study(encoder_folder, **recurrent | {"schedules": (None, "freeze:1")}))
     (same,) = faults(encoder_folder, **contrasted(frozen, frozen))
     assert same == "contrasts.0: first and second are the same condition; give different ones"
 

@@ -94,7 +94,8 @@ class Condition(Declaration):
     schedule: str | None = Field(default=None, min_length=1)
     """The schedule's name; None: everything is trained.
 
-    Where neither of two conditions names one, they are compared under every schedule.
+    Where neither of two conditions names one, they are compared under every schedule. The baseline `bilstm` has none:
+    it is compared with what is tuned without one, unless the other condition names its own.
     """
 
 

@@ -9,6 +9,7 @@ from babelscope.core.faults import Faults
 from babelscope.study.compile.encoders import ResolvedEncoders
 from babelscope.study.compile.transfers import ResolvedTransfer
 from babelscope.study.declare import Condition, Study
+from babelscope.tasks.kinds import BILSTM
 
 AS_IT_IS = "null"
 """How YAML writes that there is no surgery, or no schedule."""
@@ -31,6 +32,8 @@ def check_contrasts(
             _check_condition(f"contrasts.{k}.{side}", getattr(contrast, side), scored, faults)
         if contrast.first.schedule or contrast.second.schedule:
             _check_schedules(study, k, faults)
+        elif None not in study.schedules:
+            _check_recurrent(study, k, faults)
 
 
 def _check_places(study: Study, transfers: Sequence[ResolvedTransfer], faults: Faults) -> None:
@@ -91,3 +94,11 @@ def _check_schedules(study: Study, k: int, faults: Faults) -> None:
             problem = f"the other side names a schedule; name this side's, too. There are {', '.join(names)}"
         if problem:
             faults.add(f"contrasts.{k}.{key}.schedule", problem)
+
+
+def _check_recurrent(study: Study, k: int, faults: Faults) -> None:
+    """A BiLSTM has no schedule: without one named, it is compared with what is tuned without one, too."""
+    for key in ("first", "second"):
+        if getattr(study.contrasts[k], key).encoder == BILSTM:
+            problem = f"{BILSTM} is trained without a schedule, and no encoder of the study is"
+            faults.add(f"contrasts.{k}.{key}", f"{problem}; name the other side's schedule, or add null to schedules")
