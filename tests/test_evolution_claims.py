@@ -37,3 +37,11 @@ def test_nothing_is_claimed_of_given_texts():
     assert len(find_study("evolution@real", {}).contrasts) == 6
     assert not find_study("evolution@real", {"texts": ["text:de:mine.txt"]}).contrasts
     assert {each.languages for each in find_study("evolution@paper", {}).contrasts} == {()}
+
+
+@pytest.mark.parametrize("name", ["evolution@world", "evolution@real"])
+def test_each_group_of_layers_is_unfrozen_for_a_third_of_the_training(name):
+    whole, small = (find_study(name, changes) for changes in ({}, {"scale": "small"}))
+    schedule, tuning = whole.schedules[-1], whole.tasks["mlm"].tuning
+    assert (schedule.gradual, schedule.gradual * schedule.every) == (3, tuning.steps)
+    assert (small.schedules[-1].every, small.tasks["mlm"].tuning.epochs) == ("epoch", 3)

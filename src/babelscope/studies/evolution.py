@@ -31,9 +31,11 @@ QUESTION = (
     "another? What does it help to freeze the lower layers?"
 )
 EPOCHS = 3
-"""One for each group of gradual unfreezing; in the world, unless small, trainings are longer (`LONG`)."""
-LONG = 2850
-"""Steps in the world, about 15 epochs: with three, the upper layers were still learning at the end."""
+"""One for each group of gradual unfreezing; in the world and on real text, unless small, trainings are longer."""
+LONG_IN_THE_WORLD = 2850
+"""Steps, about 15 epochs: with three, the upper layers were still learning at the end."""
+LONG_ON_REAL_TEXT = 900
+"""Steps in batches of 256 tokens, about five epochs: with three, and larger batches, no forgetting showed."""
 SCHEDULES = ("freeze:0", "upper:half", "upper:quarter", "upper:last", f"gradual:groups={EPOCHS}")
 """The techniques: all layers, the upper half, the upper quarter, the last layer, gradual unfreezing. The embeddings
 are frozen in all of them, and with them the decoder that is tied to them."""
@@ -78,7 +80,7 @@ class Parameters(DeviceParameters):
     """Elsewhere: an encoder that knows the target alone, as wide as the other. Default: one trained from scratch on
     real text, and BERTje on paper."""
     steps: PositiveInt | None = None
-    """Of the native encoder's pre-training; default: 6,000 in the world, 600 on real text, or fewer if small."""
+    """Of the native encoder's pre-training; default: 6,000 in the world, 2,400 on real text, or fewer if small."""
     quirks: tuple[Literal[Quirk, LanguageQuirk], ...] | None = None
     """On paper: what the published code did otherwise than it should. Default: all of it; [] trains, with dropout, and
     measures as it should be."""
@@ -95,12 +97,12 @@ def world(given: Parameters) -> Study:
         given,
         encoder=given.encoder or "world-natural",
         native=_native_in_the_world(given),
-        schedules=SCHEDULES if given.small else (*SCHEDULES[:-1], f"{SCHEDULES[-1]},every={LONG // EPOCHS}"),
+        schedules=_schedules(LONG_IN_THE_WORLD, given),
         learned=Transfer(
             train=(target,),
             evaluate=(target, *control),
             sizes=Sizes(train=600, dev=100, test=100) if given.small else Sizes(train=4000, dev=200, test=300),
-            tuning=Tuning(learning_rate=1e-3, **{"epochs": EPOCHS} if given.small else {"steps": LONG}),
+            tuning=Tuning(learning_rate=1e-3, **{"epochs": EPOCHS} if given.small else {"steps": LONG_IN_THE_WORLD}),
             probes=_probing(
                 {"target": (target,), "control": control}, 10 if given.small else 40, 30 if given.small else 100
             ),
@@ -117,12 +119,13 @@ def real(given: Parameters) -> Study:
     encoder = given.encoder or multilingual(small=given.small)
     target = given.texts or DUTCH
     adapted = _adapted(encoder if isinstance(encoder, str) else encoder.name, given)
+    tuning = _tuning(given, "cpu", "float32", learning_rate=rate_for(given.encoder, own=1e-4), tokens_per_batch=256)
     learned = Transfer(
         train=target,
         evaluate=(*target, *_names(CONTROL)),
-        sizes=Sizes(train=200, dev=20, test=20) if given.small else Sizes(train=500, dev=100, test=100),
-        tuning=_tuning(given, "cpu", "float32", learning_rate=rate_for(given.encoder, own=1e-4), tokens_per_batch=1024),
-        probes=_probing({"target": target, **CONTROL}, 10, 10 if given.small else 25),
+        sizes=Sizes(train=200, dev=20, test=20) if given.small else Sizes(train=1000, dev=100, test=200),
+        tuning=tuning if given.small else _of(LONG_ON_REAL_TEXT, tuning),
+        probes=_probing({"target": target, **CONTROL}, 10 if given.small else 50, 10 if given.small else 40),
         encoders=(adapted.name,) if given.adapt else (),
     )
     native = given.native or _native(target, given)
@@ -131,7 +134,7 @@ def real(given: Parameters) -> Study:
     claims = (*_more_is_learnt(tuned, SCHEDULES, "nl"), *_less_is_forgotten(tuned, SCHEDULES, *CONTROL_LANGUAGES))
     study = _study(
         "evolution@real", given, encoder=encoder, native=native, learned=learned,
-        contrasts=() if given.texts else claims,
+        schedules=_schedules(LONG_ON_REAL_TEXT, given), contrasts=() if given.texts else claims,
     )  # fmt: skip
     return study.model_copy(update={"encoders": (encoder, adapted)}) if given.adapt else study
 
@@ -219,6 +222,15 @@ def _neighbours(encoder: str, schedules: Sequence[str]) -> Iterator[tuple[Condit
     return pairwise(Condition(encoder=encoder, schedule=schedule) for schedule in fixed)
 
 
+def _schedules(steps: int, given: Parameters) -> tuple[str, ...]:
+    """The techniques, gradual unfreezing in equal parts of that many steps; if small, in epochs."""
+    return SCHEDULES if given.small else (*SCHEDULES[:-1], f"{SCHEDULES[-1]},every={steps // EPOCHS}")
+
+
+def _of(steps: int, tuning: Tuning) -> Tuning:
+    return tuning.model_copy(update={"epochs": None, "steps": steps})
+
+
 def _tuning(given: Parameters, device: str, precision: str, **settings: Any) -> Tuning:
     return given.tuning(device, precision, EPOCHS, small_epochs=EPOCHS, warmup=0.0, **settings)
 
@@ -250,22 +262,22 @@ def _adapted(encoder: str, given: Parameters) -> Adaptation:
         texts=(*_names(CONTROL), *NEWS),
         sentences=50 if given.small else 1200,
         tuning=given.tuning(
-            "cpu", "float32", learning_rate=rate_for(given.encoder, own=3e-4), epochs=2, tokens_per_batch=1024
+            "cpu", "float32", learning_rate=rate_for(given.encoder, own=3e-4), epochs=2, tokens_per_batch=512
         ),
     )
 
 
 def _native(texts: tuple[str, ...], given: Parameters) -> Pretraining:
     """Of the shape of all-MiniLM-L6-v2, from scratch, on the target and on NTREX in its language."""
-    tuning = given.tuning("cpu", "float32", learning_rate=5e-4, epochs=1, tokens_per_batch=2048)
-    steps = given.steps or (5 if given.small else 600)
+    tuning = given.tuning("cpu", "float32", learning_rate=5e-4, epochs=1, tokens_per_batch=512)
+    steps = given.steps or (5 if given.small else 2400)
     return Pretraining(
         name="native",
         texts=texts if given.texts else (*texts, "ntrex:nl"),
         vocabulary_size=8000,
         shape=Shape(hidden=384, layers=6, heads=12, feed_forward=1536, positions=128, dropout=0.1),
         masking=0.15,
-        tuning=tuning.model_copy(update={"epochs": None, "steps": steps}),
+        tuning=_of(steps, tuning),
     )
 
 
