@@ -107,7 +107,9 @@ class Engine(NamedTuple):
 
             return LocalCrew(store, self.jobs, self.seconds, self.gpus)
         if not self.place.startswith(CLUSTERS):
-            raise InputError(f"--engine {self.place}: give local, dask:FILE (of dask scheduler), or tcp://HOST:PORT")
+            raise InputError(
+                f"--engine {self.place}: give local, dask:FILE (of dask scheduler), tcp://HOST:PORT or tls://HOST:PORT"
+            )
         if self.jobs is not None:
             raise InputError("--jobs: is of this machine; a cluster computes as many steps as its workers have threads")
         if self.gpus is not None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from babelscope.face.cli.options import DEFAULT_STORE, PARALLEL, OutputFile, StoreFolder, err, out, output_path
+from babelscope.face.cli.options import DEFAULT_STORE, PARALLEL, LocalStoreFolder, OutputFile, err, out, output_path
 
 
 def advise(
@@ -44,7 +44,7 @@ def advise(
         ),
     ] = None,
     output: OutputFile = Path("advice.html"),
-    store: StoreFolder = DEFAULT_STORE,
+    store: LocalStoreFolder = DEFAULT_STORE,
     seeds: Annotated[int, typer.Option(min=1, help="rounds, each with a seed of its own")] = 3,
     steps: Annotated[int, typer.Option(min=1, help="of language modelling on the text")] = 300,
     no_search: Annotated[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -15,9 +15,9 @@ from babelscope.face.cli.completion import study_names
 from babelscope.face.session import BUNDLE, DEFAULT_STORE, STORE_VARIABLE, address_of
 
 __all__ = [
-    "BUNDLE", "DEFAULT_STORE", "PARALLEL", "BundleFile", "OtherStore", "OutputArchive", "OutputFile", "OutputFolder",
-    "OutputReport", "StoreFolder", "StoreOrBundle", "StudyName", "StudyOrBundle", "With", "check_changed",
-    "check_not_the_study", "err", "out", "output_path", "study_name",
+    "BUNDLE", "DEFAULT_STORE", "PARALLEL", "BundleFile", "LocalStoreFolder", "OtherStore", "OutputArchive",
+    "OutputFile", "OutputFolder", "OutputReport", "StoreFolder", "StoreOrBundle", "StudyName", "StudyOrBundle", "With",
+    "check_changed", "check_not_the_study", "err", "out", "output_path", "study_name",
 ]  # fmt: skip
 
 
@@ -72,13 +72,17 @@ StudyOrBundle = Annotated[
         autocompletion=study_names,
     ),
 ]
-StoreFolder = Annotated[
-    str,
-    typer.Option(
-        "--store", envvar=STORE_VARIABLE, parser=address_of, metavar="FOLDER",
-        help="what keeps results: a folder, or s3://BUCKET/FOLDER", show_default=True,
-    ),
-]  # fmt: skip
+
+
+def _store(where: str) -> Any:
+    return typer.Option(
+        "--store", envvar=STORE_VARIABLE, parser=address_of, metavar="FOLDER", help=f"what keeps results: {where}",
+        show_default=True,
+    )  # fmt: skip
+
+
+StoreFolder = Annotated[str, _store("a folder, or s3://BUCKET/FOLDER")]
+LocalStoreFolder = Annotated[str, _store("a folder")]
 OtherStore = Annotated[
     str, typer.Argument(metavar="STORE", parser=address_of, help="the other store: a folder, or s3://BUCKET/FOLDER")
 ]

@@ -69,7 +69,9 @@ def plan(
 def run(
     name: StudyName, store: StoreFolder = DEFAULT_STORE, with_: With = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="steps at once; default: as the cores allow")] = None,
-    engine: Annotated[str, typer.Option(help="local, or a Dask scheduler: dask:FILE, tcp://HOST:PORT")] = LOCAL,
+    engine: Annotated[
+        str, typer.Option(help="local, or a Dask scheduler: dask:FILE, tcp://HOST:PORT or tls://HOST:PORT")
+    ] = LOCAL,
     gpus: Annotated[str | None, typer.Option(help="those to use, such as 0,2; default: all visible ones")] = None,
     timeout: Annotated[float | None, typer.Option(min=1, help="seconds until a step is begun again")] = None,
     track: Annotated[
