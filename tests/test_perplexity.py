@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from babelscope.core.intervals import geometric_interval
+from babelscope.core.intervals import Interval, geometric_interval
 from babelscope.core.row import Row
 from babelscope.core.samples import Counts, Samples
 from babelscope.core.scores import MEASURES, measure_of
@@ -29,6 +29,7 @@ from babelscope.report.sections.freezing.sweeps import sweeps
 from babelscope.report.sections.scores.figures import difference_chart, score_chart
 from babelscope.report.sections.scores.findings import differences, findings
 from babelscope.report.sections.scores.tables import difference_table, glance_table, score_table
+from babelscope.report.shown import Shown
 from babelscope.steps import Load
 from babelscope.tasks.mlm import HeldOut
 from babelscope.tuning.schedule import parse_schedule
@@ -245,3 +246,17 @@ def test_the_best_number_of_frozen_layers_is_by_geometric_means():
     schedules = {name: parse_schedule(name) for name in (f"freeze:{number}" for number in by_frozen)}
     (said,) = best_in_words(sweeps(Report("t", "q", rows, schedules=schedules)))
     assert "perplexity is best on average with nothing frozen (20.0)" in said
+
+
+@pytest.mark.parametrize(
+    ("ends", "words"),
+    [
+        ((0.924, 0.896, 0.953), "×0.924 [0.896, 0.953]"),
+        ((0.32, 0.13, 0.95), "×0.32 [0.13, 0.95]"),
+        ((1.05, 0.8, 1.38), "×1.050 [0.800, 1.380]"),
+        ((20_000.0, 0.012, 34_000.0), "×2e+04 [0.012, 3.4e+04]"),
+    ],
+)
+def test_the_interval_of_a_ratio_has_the_decimals_of_the_ratio(ends, words):
+    mean, low, high = map(math.log, ends)
+    assert Shown("", MEASURES["perplexity"]).in_words(Interval(mean, low, high, None, 3)) == words

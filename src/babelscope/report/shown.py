@@ -94,15 +94,17 @@ class Shown:
 
 
 def _times(ratio: float) -> str:
-    return f"×{_number(ratio)}"
+    return f"×{_number(ratio, ratio)}"
 
 
 def _ends(ratio: Interval) -> str:
-    return "" if ratio.low is None or ratio.high is None else f"[{_number(ratio.low)}, {_number(ratio.high)}]"
+    if ratio.low is None or ratio.high is None:
+        return ""
+    return f"[{_number(ratio.low, ratio.mean)}, {_number(ratio.high, ratio.mean)}]"
 
 
-def _number(ratio: float) -> str:
-    """Two decimals, three near 1, or two digits where a ratio is very small or large."""
-    if 0.9 < ratio < 1.1:
+def _number(ratio: float, mean: float) -> str:
+    """Two decimals, three where the mean is near 1, or two digits where a ratio is very small or large."""
+    if 0.9 < mean < 1.1:
         return f"{ratio:.3f}"
     return f"{ratio:.2f}" if 0.1 <= ratio < 10_000 else f"{ratio:.2g}"
