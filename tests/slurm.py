@@ -1,7 +1,8 @@
 """A stand-in for Slurm, as far as a script with an array needs it: `sbatch`, `srun`, and `scontrol requeue`.
 
-A task's first run is told that its time is nearly up when there is a file `SLURM_UNTIL`; those that follow have all the
-time that they need. `dask` is that of this Python, on the loopback interface, and `babelscope` runs toys.
+A task's first run is told that its time is nearly up when there is a file `SLURM_UNTIL`; those that follow begin when
+the first ones of all tasks have ended, and have all the time that they need. `dask` is that of this Python, on the
+loopback interface, and `babelscope` runs toys.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import dropwhile
 from pathlib import Path
+from threading import Barrier
 
 KILL_WAIT = 60
 """Seconds until what was told so is killed: more than Slurm gives, since tests run on busy machines."""
@@ -46,12 +48,13 @@ def sbatch(script: str, *arguments: str) -> int:
     first, last = map(int, os.environ.get("SLURM_ARRAY", declared["array"]).split("-"))
     told = getattr(signal, "SIG" + re.fullmatch(r"B:(\w+)@\d+", declared["signal"])[1])
     tasks = range(first, last + 1)
+    all_ended = Barrier(len(tasks))
     with ThreadPoolExecutor(len(tasks)) as pool:
-        ends = [pool.submit(_task, script, arguments, task, first, told) for task in tasks]
+        ends = [pool.submit(_task, script, arguments, task, first, told, all_ended) for task in tasks]
     return max(end.result() for end in ends)
 
 
-def _task(script: str, arguments: tuple[str, ...], task: int, first: int, told: int) -> int:
+def _task(script: str, arguments: tuple[str, ...], task: int, first: int, told: int, all_ended: Barrier) -> int:
     own = {"SLURM_ARRAY_JOB_ID": "17", "SLURM_ARRAY_TASK_ID": str(task), "SLURM_ARRAY_TASK_MIN": str(first)}
     queued, restarts, status = Path(f"requeue-17_{task}"), 0, 0
     with Path(f"task-{task}.log").open("a") as log:
@@ -72,6 +75,8 @@ def _task(script: str, arguments: tuple[str, ...], task: int, first: int, told: 
                     status = -signal.SIGKILL
                 with suppress(ProcessLookupError):
                     os.killpg(shell.pid, signal.SIGKILL)  # what the job has left behind
+            if not restarts:
+                all_ended.wait()
             restarts += 1
     print(f"task {task}: {restarts} runs, status {status}", flush=True)
     return status

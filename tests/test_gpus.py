@@ -91,7 +91,7 @@ def test_a_step_of_a_processor_sees_no_gpu(store: Store, outside: Path, two_gpus
 def test_a_step_without_memory_is_tried_once_more_alone_and_then_fails(
     store: Store, outside: Path, always: bool, kind: type[Crowded], said: str
 ) -> None:
-    """The file that makes it crowded is removed when the others are done, which is before it is tried alone."""
+    """The file that makes it crowded is removed when it found no memory and the others are done: before it is alone."""
     Path(outside, "crowd").touch()
     crowded = kind(name="crowded", outside=str(outside), always=always)
     others = [Toy(name=f"other{n}", outside=str(outside)) for n in range(3)]
@@ -99,7 +99,8 @@ def test_a_step_without_memory_is_tried_once_more_alone_and_then_fails(
 
     def observe(event: Event) -> None:
         events.append(event)
-        if {other.key for other in others} <= {each.key for each in events if isinstance(each, Finished)}:
+        done = {other.key for other in others} <= {each.key for each in events if isinstance(each, Finished)}
+        if done and any(isinstance(each, Lost) for each in events):
             Path(outside, "crowd").unlink(missing_ok=True)
 
     outcome = run_plan(Plan.of([crowded, *others]), store, jobs=2, observe=observe)
