@@ -92,7 +92,7 @@ class Condition(Declaration):
     surgery: str | None = None
     """The surgery's name; None: the encoder is unchanged."""
     schedule: str | None = Field(default=None, min_length=1)
-    """The schedule's name. Where the other condition alone names one, None is the schedule `null`.
+    """The schedule's name. Left out here where the other condition names one, it is the schedule `null`.
 
     Where neither names one, the two are compared under every schedule. The baseline `bilstm` has no schedule. It is
     compared with the other condition under the one that this names, else under `null`. What is not among the study's
