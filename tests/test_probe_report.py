@@ -191,6 +191,21 @@ def test_tasks_keep_their_own_curves() -> None:
         assert [one["mean"] for one in drawn if (one["line"], one["step"]) == ("target", 0)] == [first]
 
 
+def test_curves_of_another_encoder_are_a_chart_of_their_own() -> None:
+    """Perplexities over other tokens would only stretch the axis."""
+    schedules = [both(0, {0: 20, 10: 10}, {0: 10, 10: 12}, schedule=name) for name in ("freeze:0", "freeze:1")]
+    shown = figures(report(*schedules, both(0, {0: 900, 10: 90}, {0: 70, 10: 80}, "other")))
+    drawn = {
+        name: {
+            (one["condition"], one["mean"])
+            for one in records(shown[f"Perplexity while one language is learned: {name}"].chart)
+        }
+        for name in ("e", "other")
+    }
+    assert {condition for condition, _ in drawn["e"]} == {"e, schedule freeze:0", "e, schedule freeze:1"}
+    assert drawn["other"] == {("other", value) for value in (900, 90, 70, 80)}
+
+
 def test_schedules_without_test_scores_keep_their_own_curves() -> None:
     made = report(
         both(0, NEVER, FORGOTTEN, schedule="freeze:0"), both(0, {0: 20, 10: 5}, {0: 9, 10: 9}, schedule="all")

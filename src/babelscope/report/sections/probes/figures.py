@@ -20,6 +20,7 @@ from babelscope.report.sections.probes.probed import (
     TARGET,
     Compromise,
     Curves,
+    Group,
     compromises,
     pareto_front,
     perplexities,
@@ -45,14 +46,14 @@ def probe_figures(report: Report) -> list[Figure]:
 
 
 def _perplexity_figures(report: Report) -> Iterator[Figure]:
-    """One a task, a panel a condition, a line a corpus."""
-    tasks: dict[str, dict[str, Mapping[str, Curves]]] = defaultdict(dict)
+    """One for all trainings whose perplexities can be compared, a panel a condition, a line a corpus."""
+    groups: dict[Group, dict[str, Mapping[str, Curves]]] = defaultdict(dict)
     for training in perplexities(report):
         if training.moves:
-            tasks[training.group.task][training.condition] = training.corpora
-    y = {"title": "Perplexity", "scale": alt.Scale(type="log", nice=False), "axis": alt.Axis(tickCount=3)}
-    for task, name in zip(tasks, told_apart((task,) for task in tasks), strict=True):
-        records = _means(tasks[task], geometric_interval)
+            groups[training.group][training.condition] = training.corpora
+    for panels, name in zip(groups.values(), told_apart(groups), strict=True):
+        records = _means(panels, geometric_interval)
+        y = {"title": "Perplexity", "scale": alt.Scale(type="log", nice=False), "axis": alt.Axis(tickCount=3)}
         title = _title("Perplexity while one language is learned", name)
         yield Figure(title, _caption("Geometric means over seeds", records), _line_panels(records, y))
 
