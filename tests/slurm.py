@@ -48,7 +48,7 @@ def sbatch(script: str, *arguments: str) -> int:
     first, last = map(int, os.environ.get("SLURM_ARRAY", declared["array"]).split("-"))
     told = getattr(signal, "SIG" + re.fullmatch(r"B:(\w+)@\d+", declared["signal"])[1])
     tasks = range(first, last + 1)
-    all_ended = Barrier(len(tasks))
+    all_ended = Barrier(len(tasks), timeout=2 * KILL_WAIT)
     with ThreadPoolExecutor(len(tasks)) as pool:
         ends = [pool.submit(_task, script, arguments, task, first, told, all_ended) for task in tasks]
     return max(end.result() for end in ends)

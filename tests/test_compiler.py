@@ -207,6 +207,10 @@ def test_contrasts_are_of_schedules_of_the_study(encoder_folder):
     problem = "bilstm is trained without a schedule, and no encoder of the study is"
     assert alone == f"contrasts.0.second: {problem}; name the other side's schedule, or add null to schedules"
     compile_study(study(encoder_folder, **recurrent | {"schedules": (None, "freeze:1")}))
+    two = contrasted({"encoder": "bilstm"}, baseline, "freeze:0")
+    compile_study(
+        study(encoder_folder, **two | {"tasks": {"pos": transfer(baselines=["bilstm", "most-frequent-tag"])}})
+    )
     (same,) = faults(encoder_folder, **contrasted(frozen, frozen))
     assert same == "contrasts.0: first and second are the same condition; give different ones"
 

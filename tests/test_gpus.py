@@ -91,7 +91,7 @@ def test_a_step_of_a_processor_sees_no_gpu(store: Store, outside: Path, two_gpus
 def test_a_step_without_memory_is_tried_once_more_alone_and_then_fails(
     store: Store, outside: Path, always: bool, kind: type[Crowded], said: str
 ) -> None:
-    """The file that makes it crowded is removed when it found no memory and the others are done: before it is alone."""
+    """Once it has found no memory and the others are done, which is before it is alone, it is crowded no more."""
     Path(outside, "crowd").touch()
     crowded = kind(name="crowded", outside=str(outside), always=always)
     others = [Toy(name=f"other{n}", outside=str(outside)) for n in range(3)]

@@ -254,9 +254,10 @@ def test_the_best_number_of_frozen_layers_is_by_geometric_means():
         ((0.924, 0.896, 0.953), "×0.924 [0.896, 0.953]"),
         ((0.32, 0.13, 0.95), "×0.32 [0.13, 0.95]"),
         ((1.05, 0.8, 1.38), "×1.050 [0.800, 1.380]"),
+        ((1.05, 0.0003, 40_000.0), "×1.050 [0.0003, 4e+04]"),
         ((20_000.0, 0.012, 34_000.0), "×2e+04 [0.012, 3.4e+04]"),
     ],
 )
-def test_the_interval_of_a_ratio_has_the_decimals_of_the_ratio(ends, words):
+def test_ends_have_the_decimals_of_the_ratio_unless_they_are_very_small_or_large(ends, words):
     mean, low, high = map(math.log, ends)
     assert Shown("", MEASURES["perplexity"]).in_words(Interval(mean, low, high, None, 3)) == words

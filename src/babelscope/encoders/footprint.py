@@ -27,7 +27,7 @@ GATED = ("modernbert", "llama", "qwen2", "qwen3")
 
 
 MOST_PIECES = 5000
-"""Of a language's own vocabulary, where no number is given."""
+"""How many pieces a language's own vocabulary has at most where no number is given. Plans count it."""
 
 
 class Footprint(NamedTuple):

@@ -17,9 +17,9 @@ from babelscope.encoders.segmenter import Segmenter
 from babelscope.encoders.vocabulary import without_letters
 
 FEWEST = 1000
-"""How many pieces are learned at least where no number is given, by the amount of text."""
+"""How many pieces are learned at least where no number is given."""
 WORDS_A_PIECE = 20
-"""How many words of text a piece is learned from, between the two."""
+"""How many words of text a piece is learned from, between `FEWEST` and `MOST_PIECES`."""
 
 
 def own_vocabulary(

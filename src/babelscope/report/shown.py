@@ -104,7 +104,7 @@ def _ends(ratio: Interval) -> str:
 
 
 def _number(ratio: float, mean: float) -> str:
-    """Two decimals, three where the mean is near 1, or two digits where a ratio is very small or large."""
-    if 0.9 < mean < 1.1:
-        return f"{ratio:.3f}"
-    return f"{ratio:.2f}" if 0.1 <= ratio < 10_000 else f"{ratio:.2g}"
+    """Two digits where it is very small or large; else three decimals where the mean is near 1, and two elsewhere."""
+    if not 0.1 <= ratio < 10_000:
+        return f"{ratio:.2g}"
+    return f"{ratio:.3f}" if 0.9 < mean < 1.1 else f"{ratio:.2f}"

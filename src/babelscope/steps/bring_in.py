@@ -59,7 +59,7 @@ class BringIn(WithLanguages):
         return None if before is None else (*before, *(aligned.language for aligned in self.languages))
 
     @property
-    def added_pieces(self) -> int:
+    def most_added_pieces(self) -> int:
         return sum(aligned.pieces or MOST_PIECES for aligned in self.languages)
 
     def build(self, results: Results) -> Encoder:

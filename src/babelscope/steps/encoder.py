@@ -35,8 +35,8 @@ class EncoderStep(Step):
         return None
 
     @property
-    def added_pieces(self) -> int:
-        """How many rows, at most, it has in its vocabulary that the encoder that it is made of has not."""
+    def most_added_pieces(self) -> int:
+        """How many rows, at most, it adds to the vocabulary of the encoder that it is made of; not a donor's."""
         return 0
 
     @property

@@ -53,7 +53,7 @@ def shape_of(encoder: EncoderStep) -> Footprint | None:
     shape = shape_of(made_of) if made_of else None
     if shape is None:
         return None
-    vocabulary = shape.vocabulary + encoder.added_pieces
+    vocabulary = shape.vocabulary + encoder.most_added_pieces
     return shape._replace(layers=encoder.layers or shape.layers, vocabulary=vocabulary)
 
 

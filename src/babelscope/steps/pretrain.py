@@ -138,7 +138,7 @@ class Adapt(Learned):
         return self.encoder.layers
 
     @property
-    def added_pieces(self) -> int:
+    def most_added_pieces(self) -> int:
         return self.new_pieces or 0
 
     @property

@@ -94,9 +94,9 @@ class Condition(Declaration):
     schedule: str | None = Field(default=None, min_length=1)
     """The schedule's name. Left out here where the other condition names one, it is the schedule `null`.
 
-    Where neither names one, the two are compared under every schedule. The baseline `bilstm` has no schedule. It is
-    compared with the other condition under the one that this names, else under `null`. What is not among the study's
-    `schedules` is refused.
+    Where neither names one, the two are compared under every schedule. Baselines have none. `bilstm` is compared with
+    an encoder under the one that the encoder's condition names, else under `null`; other baselines under every one.
+    What is not among the study's `schedules`, `null` included, is refused.
     """
 
 

@@ -80,7 +80,7 @@ def _check_schedules(study: Study, k: int, faults: Faults) -> None:
     """Whether each side of a contrast has a schedule of the study, or, as baselines do, none."""
     there = [schedule.name if schedule else None for schedule in study.schedules]
     names = [name or AS_IT_IS for name in there]
-    baselines = {name for transfer in study.tasks.values() for name in transfer.baselines}
+    baselines = _baselines(study)
     for key in ("first", "second"):
         side: Condition = getattr(study.contrasts[k], key)
         if side.encoder in baselines:
@@ -97,8 +97,14 @@ def _check_schedules(study: Study, k: int, faults: Faults) -> None:
 
 
 def _check_recurrent(study: Study, k: int, faults: Faults) -> None:
-    """A BiLSTM has no schedule: without one named, it is compared with what is tuned without one, too."""
-    for key in ("first", "second"):
-        if getattr(study.contrasts[k], key).encoder == BILSTM:
+    """A BiLSTM has no schedule: without one named, it is compared with encoders that are tuned without one, too."""
+    names = {key: getattr(study.contrasts[k], key).encoder for key in ("first", "second")}
+    encoders = set(names.values()) - _baselines(study)
+    for key, name in names.items():
+        if name == BILSTM and encoders:
             problem = f"{BILSTM} is trained without a schedule, and no encoder of the study is"
             faults.add(f"contrasts.{k}.{key}", f"{problem}; name the other side's schedule, or add null to schedules")
+
+
+def _baselines(study: Study) -> set[str]:
+    return {name for transfer in study.tasks.values() for name in transfer.baselines}
