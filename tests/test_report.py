@@ -153,7 +153,7 @@ def test_a_lower_perplexity_is_better(tmp_path):
     assert "Against itself untrained, natural shows to be lower on 2 of 3 languages" in text
     assert (
         "near ×0.16 [0.14, 0.17]" in text
-        and "On the others: near, other script ×0.947 [0.83, 1.080] (does not show)." in text
+        and "On the others: near, other script ×0.947 [0.831, 1.080] (does not show)." in text
     )
     table = score_table(scores)
     gaps = {(line[0].text, line[1].text): line[table.headers.index("Gap to source")].number for line in table.lines}
