@@ -53,9 +53,9 @@ def _perplexity_figures(report: Report) -> Iterator[Figure]:
             groups[training.group][training.condition] = training.corpora
     for panels, name in zip(groups.values(), told_apart(groups), strict=True):
         records = _means(panels, geometric_interval)
-        y = {"title": "Perplexity", "scale": alt.Scale(type="log", nice=False), "axis": alt.Axis(tickCount=3)}
+        chart = _line_panels(records, "Perplexity", ticks=3, type="log", nice=False)
         title = _title("Perplexity while one language is learned", name)
-        yield Figure(title, _caption("Geometric means over seeds", records), _line_panels(records, y))
+        yield Figure(title, _caption("Geometric means over seeds", records), chart)
 
 
 def _score_figures(report: Report) -> Iterator[Figure]:
@@ -63,9 +63,9 @@ def _score_figures(report: Report) -> Iterator[Figure]:
     for (task, measure, unit), panels in scored(report).items():
         factor, symbol = scale(unit)
         records = _means(panels, student_t_interval, factor)
-        y = {"title": symbol or None, "scale": alt.Scale(zero=False), "axis": alt.Axis(tickCount=5)}
+        chart = _line_panels(records, symbol or None, ticks=5, zero=False)
         title = f"{MEASURES[measure].title} during training: {title_of(task)}"
-        yield Figure(title, _caption("Means over seeds", records), _line_panels(records, y))
+        yield Figure(title, _caption("Means over seeds", records), chart)
 
 
 def _layer_figures(report: Report) -> Iterator[Figure]:
@@ -122,12 +122,13 @@ def _caption(means: str, table: pd.DataFrame) -> str:
     return bands if table["low"].notna().any() else f"{means}. No intervals: these take several seeds that differ."
 
 
-def _line_panels(table: pd.DataFrame, y: dict[str, Any]) -> Chart:
-    """A panel a condition: every line with its band where there is one."""
+def _line_panels(table: pd.DataFrame, title: str | None, ticks: int, **scale: Any) -> Chart:
+    """A panel a condition: every line with its band where there is one; the scale is what `altair.Scale` takes."""
     lines = sorted(dict.fromkeys(table["line"]), key=lambda name: (name != TARGET, name != CONTROL))
     look = look_of("line:N", lines, set(lines), lines=True)
     ends = [float(table["mean"].min()), float(table["mean"].max())]
-    y["scale"].domain = ends if ends[0] < ends[1] else alt.Undefined  # wide bands would flatten the lines
+    domain = ends if ends[0] < ends[1] else alt.Undefined  # wide bands would flatten the lines
+    y = {"title": title, "scale": alt.Scale(domain=domain, **scale), "axis": alt.Axis(tickCount=ticks)}
     base = alt.Chart(table).encode(x=_STEP, color=look["color"])
     band = base.mark_area(opacity=0.2, clip=True).encode(y=alt.Y("low:Q", **y), y2="high:Q")
     tooltip = ["condition", "line", "step", *(alt.Tooltip(f"{end}:Q", format=".2f") for end in ("mean", "low", "high"))]
