@@ -101,7 +101,7 @@ def test_the_best_itself_may_still_get_better():
     rising = best(rising=0.034)
     assert line(rising, placed(AS_IT_IS, 0.6, WORSE)).startswith("Best: ")
     (said,) = unfinished(outcome(rising, placed(AS_IT_IS, 0.6, WORSE)), HASTY)
-    assert said.startswith("BiLSTM was still getting better when its training ended (+3.4 points at the last check on")
+    assert said.startswith("BiLSTM was still getting better when its training ended (+3.4 points on the dev sentences)")
     assert "without --no-search" in said
 
 
@@ -109,8 +109,8 @@ def test_gains_are_told_encoder_by_encoder():
     rising = [placed(AS_IT_IS, 0.6, rising=0.02), placed(ADAPTED, 0.5, rising=0.128)]
     (said,) = unfinished(outcome(best(), *rising), HASTY)
     assert said == (
-        "world-natural was still getting better when training ended: as it is (+2.0 points at the last check on the "
-        "dev sentences); adapted (+12.8)."
+        "world-natural was still getting better when training ended: as it is (+2.0 points on the dev "
+        "sentences); adapted (+12.8)."
     )
 
 

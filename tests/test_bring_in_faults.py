@@ -27,6 +27,27 @@ def test_a_corpus_of_several_tokenizers_is_refused_before_anything_runs(encoder_
     compile_study(declared(encoder_folder, BEFORE, tasks=probed))
 
 
+def test_batches_of_several_tokenizers_are_refused_before_anything_runs(encoder_folder):
+    both = transfer(baselines=[], train=["world:qaa", "world:qab"])
+    compile_study(declared(encoder_folder, LATER, tasks={"pos": both}))  # tuned before there are several
+    compile_study(declared(encoder_folder, BEFORE, tasks={"pos": both | {"encoders": [str(encoder_folder)]}}))
+    apart = both["tuning"] | {"batches": "one-language"}
+    compile_study(declared(encoder_folder, BEFORE, tasks={"pos": both | {"tuning": apart}}))
+    with pytest.raises(StudyError, match=r"`batches: one-language`") as caught:
+        compile_study(declared(encoder_folder, BEFORE, DISTILLED, tasks={"pos": both}))
+    assert [fault.split(":")[0] for fault in caught.value.faults] == ["tasks.pos.tuning"] * 2
+
+
+def test_pairs_in_one_sequence_are_refused_before_anything_runs(encoder_folder):
+    pair = {"languages": ["qaa", "qac"], "sentences": 5}
+    adapted = {"name": "adapted", "encoder": "before", "parallel": [pair], "tuning": TRAINED}
+    compile_study(declared(encoder_folder, BEFORE, adapted | {"encoder": str(encoder_folder)}))
+    with pytest.raises(
+        StudyError, match=r"encoders.2.parallel: adapted: pairs of sentences, but before reads qab, qae"
+    ):
+        compile_study(declared(encoder_folder, BEFORE, adapted))
+
+
 @pytest.mark.parametrize("key", ["encoders", "references"])
 def test_layers_that_are_not_there_to_distil_are_refused_before_anything_runs(encoder_folder, key):
     encoder, distil = str(encoder_folder), {"tuning": TRAINED, "compared_layers": [0, 3]}

@@ -121,6 +121,8 @@ def test_an_encoder_is_adapted_from_one_before_it_by_any_of_its_names(encoder_fo
     assert any(step.labels["encoder"] == "adapted" for step in plan.steps.values() if hasattr(step, "labels"))
     (fault,) = faults(encoder_folder, encoders=[adapted, NATIVE])
     assert fault == "encoders.0.encoder: native is not made before this one; declare it first"
+    (fault,) = faults(encoder_folder, encoders=[NATIVE | {"texts": ["ntrex:zzz"]}, adapted])
+    assert fault.startswith("encoders.0.texts.0: ")  # and nothing of the one that is made of it
     named_as_in_rows = adapted | {"encoder": "/".join(encoder_folder.parts[-2:])}
     compile_study(study(encoder_folder, encoders=[str(encoder_folder), named_as_in_rows]))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from babelscope.core.errors import DataError
+from babelscope.core.errors import DataError, InputError
 from babelscope.core.tasks import Task, task_of
 from babelscope.corpora import datasets
 from babelscope.corpora.conllu import write_conllu
@@ -124,6 +124,14 @@ def test_the_whole_of_what_would_be_divided_can_be_trained_on(data) -> None:
     task, name, _ = data
     whole = datasets.find_file(task, name, "train").model_copy(update={"whole": True})
     assert len(whole.read()) == 40
+
+
+def test_tables_to_evaluate_on_need_no_train_file(tmp_path) -> None:
+    for split in ("dev", "test"):
+        table(tmp_path / f"{split}.tsv", 5)
+        assert len(datasets.find_file(TOPICS, f"tsv:en:{tmp_path}", split).read()) == 5
+    with pytest.raises(InputError, match=r"the folder has no train\.tsv; it has the splits dev, test"):
+        datasets.find_file(TOPICS, f"tsv:en:{tmp_path}", "train")
 
 
 def test_a_table_that_leaves_nothing_to_train_on_is_refused(tmp_path) -> None:

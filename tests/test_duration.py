@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from babelscope.steps import Adapt, Pretrain, Tune
+from babelscope.steps import Adapt, Distil, Pretrain, Tune
 from babelscope.steps.duration import PIECES_A_WORD, duration_of
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
@@ -62,6 +62,19 @@ def test_of_much_data_of_the_world_little_is_made_to_count_its_words(encoder_fol
     examples, steps, exact = duration_of(step)
     assert examples == 15 * 10**6 and not exact
     assert steps == pytest.approx(words * 5000 * PIECES_A_WORD / 1000, rel=0.1)
+
+
+@pytest.mark.parametrize(("pairs", "expected"), [(70, 70 + 60), (30, 30 + 30), (None, 90 + 60)])
+def test_a_distillation_reads_as_many_pairs_as_its_languages_are_aligned_in(encoder_folder, pairs, expected):
+    texts = {"qab": [{"languages": ["qaa", "qab"], "sentences": 60}, {"languages": ["qac", "qab"], "sentences": 30}]}
+    texts |= {"qae": [{"languages": ["qaa", "qae"], "sentences": 60}]}
+    brought = {"name": "brought", "encoder": str(encoder_folder), "languages": texts, "pairs": pairs}
+    for tuning, steps, exact in (({"epochs": 2}, 2 * -(-expected // 8), False), ({"steps": 5}, 5, True)):
+        distil = {"tuning": {"examples_per_batch": 8} | tuning}
+        study = declaration(encoder_folder) | {"encoders": [brought | {"distil": distil}], "measures": []}
+        compiled = compile_study(Study.model_validate(study)).steps.values()
+        (step,) = (step for step in compiled if isinstance(step, Distil))
+        assert duration_of(step) == (expected, steps, exact)
 
 
 def test_steps_of_language_modelling(encoder_folder, tmp_path):

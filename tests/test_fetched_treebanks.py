@@ -21,6 +21,7 @@ from babelscope.corpora.sources import (
     hub_folder,
     read_split,
 )
+from babelscope.corpora.wikipedia import wikipedia_file
 from small_sources import refused, sentence
 
 
@@ -128,12 +129,14 @@ def test_without_the_library_that_reads_the_hub_its_extra_is_named(tmp_path, mon
 
 
 def test_where_nothing_is_to_be_fetched_the_network_is_not_asked(tmp_path, monkeypatch):
-    for call in ("pooch.retrieve", "huggingface_hub.dataset_info"):
+    for call in ("pooch.retrieve", "huggingface_hub.dataset_info", "huggingface_hub.snapshot_download"):
         monkeypatch.setattr(call, lambda *_, **__: pytest.fail("the network is asked"))
     with nothing_fetched():
         for source, name in ((github_folder, "UD_English-PUD"), (hub_folder, "UD_Faroese-OFT")):
             with pytest.raises(InputError, match="no time to fetch it"):
                 source(name, tmp_path)
+        with pytest.raises(InputError, match="no time to fetch it"):
+            wikipedia_file("wikipedia:li")
 
 
 def test_the_hub_is_read_once_and_kept_as_conllu(tmp_path):

@@ -73,9 +73,19 @@ def test_the_shape_of_every_family_is_seen(family, tokenizer, tmp_path):
     assert (shape.layers, shape.width, shape.heads, shape.vocabulary) == (3, 32, 2, len(tokenizer))
 
 
-def test_what_cannot_be_seen_is_not_known(tmp_path):
+def test_a_width_that_gpt2_leaves_null_is_what_its_layers_have(tokenizer, tmp_path):
+    encoder = family_encoder("gpt2", tokenizer)
+    save_encoder(encoder, tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    assert config["n_inner"] is None
+    assert footprint(str(tmp_path)).feed_forward == encoder.model.h[0].mlp.c_fc.weight.shape[1]
+
+
+@pytest.mark.parametrize("config", [{}, {"n_layer": 2, "n_embd": None, "n_head": 2, "n_inner": None, "vocab_size": 9}])
+def test_what_cannot_be_seen_is_not_known(tmp_path, config):
     assert footprint(str(tmp_path / "none")) is None
-    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    footprint.cache_clear()
     assert footprint(str(tmp_path)) is None
 
 

@@ -48,6 +48,15 @@ def test_a_folder_has_a_file_a_split(tmp_path, sentences, dev):
     assert (train, held_out) == ((expected[:20], expected[20:30]) if dev else (expected[:18], expected[18:20]))
 
 
+def test_a_folder_to_evaluate_on_needs_no_train_file(tmp_path, sentences):
+    for split in ("dev", "test"):
+        write_conllu(tmp_path / f"x-{split}.conllu", sentences[:5])
+        data = find("pos", f"treebank:mt:{tmp_path}", split, 5)
+        assert [one.words for one in data.read()] == [one.words for one in sentences[:5]]
+    with pytest.raises(InputError, match="no file of CoNLL-U with train in its name"):
+        find("pos", f"treebank:mt:{tmp_path}", "train", 5)
+
+
 def test_all_tasks_of_treebanks_read_them(tmp_path, sentences):
     write_conllu(tmp_path / "mine.conllu", sentences)
     name = f"treebank:mt:{tmp_path / 'mine.conllu'}"

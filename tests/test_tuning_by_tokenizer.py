@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -125,6 +126,11 @@ def test_a_training_is_evaluated_with_each_languages_tokenizer(step, store):
         assert rows == {score.measure: score.value for score in model.reading(reader).scores(data.read())}
         others = {score.measure: score.value for score in model.scores(data.read())}
         assert (rows != others) == (name in ("qab", "qah"))
+
+
+def test_the_languages_of_a_folder_are_those_that_it_is_loaded_with(step):
+    (Path(step.place) / "languages" / ".DS_Store").touch()
+    assert step.brought_in == ("qab", "qah") == tuple(step.read().languages)
 
 
 def test_batches_of_several_tokenizers_are_refused_before_training(step, store):

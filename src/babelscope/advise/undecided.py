@@ -93,7 +93,7 @@ def unfinished(outcome: Outcome, request: Request) -> list[str]:
     told = []
     for encoder, some in by_encoder.items():
         gains = [f"+{100 * (placed.rising or 0):.1f}" for placed in some]
-        gains[0] += " points at the last check on the dev sentences"
+        gains[0] += " points on the dev sentences"
         if len(some) == 1:
             told.append(f"{some[0].recipe.name} was {STILL_BETTER} when its training ended ({gains[0]}).")
         else:

@@ -36,6 +36,12 @@ def nothing_fetched() -> Iterator[None]:
         _MAY_FETCH.reset(before)
 
 
+def check_may_fetch() -> None:
+    """Raise `FileNotFoundError` while nothing is to be fetched."""
+    if not _MAY_FETCH.get():
+        raise FileNotFoundError(NOT_NOW)
+
+
 def fetch(url: str, sha256: str, folder: Path, downloader: Any = None) -> Path:
     """A file of the network, fetched once into `folder` and checked against its SHA-256.
 
@@ -44,8 +50,8 @@ def fetch(url: str, sha256: str, folder: Path, downloader: Any = None) -> Path:
     import pooch
 
     name = url.rsplit("/", 1)[1]
-    if not (_MAY_FETCH.get() or (folder / name).is_file()):
-        raise FileNotFoundError(NOT_NOW)
+    if not (folder / name).is_file():
+        check_may_fetch()
     pooch.get_logger().setLevel("WARNING")
     return Path(pooch.retrieve(url, f"sha256:{sha256}", name, folder, downloader=downloader))
 
@@ -55,8 +61,7 @@ def from_hub(dataset: str, configuration: str, revision: str | None = None) -> M
 
     Raises what network libraries raise, which share no base class; `ImportError` without the library `datasets`.
     """
-    if not _MAY_FETCH.get():
-        raise FileNotFoundError(NOT_NOW)
+    check_may_fetch()
     if not find_spec("datasets"):
         raise ImportError("the library datasets is not installed: pip install 'babelscope[hub]'")
     import datasets

@@ -91,7 +91,8 @@ class OwnSplits(NamedTuple):
 
     def is_divided(self, name: str, split: Split) -> bool:
         """Whether a folder has no file for `dev`, so that `train` is divided."""
-        return not self.is_one_file(name) and split != "test" and self.file(name, "train") == self.file(name, "dev")
+        folder = given_path(name.split(":", 2)[2])
+        return folder.is_dir() and split != "test" and not self._named_after(folder, "dev")
 
     def read(
         self,

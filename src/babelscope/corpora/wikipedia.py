@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from babelscope.core.errors import DataError, InputError
-from babelscope.corpora.cache import reason
+from babelscope.corpora.cache import check_may_fetch, reason
 from babelscope.corpora.lines import RATIO, UNLIKE_TEXT, UNPACKED
 from babelscope.corpora.running_text import running_sentences
 from babelscope.corpora.sources import Split, data_folders
@@ -55,6 +55,7 @@ def wikipedia_file(name: str, download: Download | None = None) -> Path:
 def _from_hub(code: str) -> Path:
     from huggingface_hub import snapshot_download
 
+    check_may_fetch()
     configuration = f"{SNAPSHOT}.{code}"
     first = f"{configuration}/train-00000-of-*.parquet"
     return Path(snapshot_download(HUB_DATASET, repo_type="dataset", allow_patterns=[first])) / configuration

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from babelscope.core.errors import DataError
 from babelscope.core.outside import read_json
@@ -106,10 +107,19 @@ def footprint(place: str) -> Footprint | None:
         return SHAPES.get(place.removeprefix(SHAPE))
     try:
         config = read_json(_config(place))
-        sizes = {name: next(config[key] for key in keys if key in config) for name, keys in NAMES.items()}
-        return Footprint(**sizes, gated=config.get("model_type") in GATED)
-    except (DataError, StopIteration, TypeError, ValueError):  # ValueError: what cannot be a name on the hub
+        return Footprint(**_sizes(config), gated=config.get("model_type") in GATED)
+    except (DataError, TypeError, ValueError):  # ValueError: what cannot be a name on the hub
         return None
+
+
+def _sizes(config: Mapping[str, Any]) -> dict[str, int]:
+    """By name. GPT-2 and its kin leave the width of feed-forward blocks null, which means four times their own."""
+    sizes = {name: next((config[key] for key in keys if key in config), 0) for name, keys in NAMES.items()}
+    if sizes["feed_forward"] is None:
+        sizes["feed_forward"] = 4 * sizes["width"]
+    if not all(sizes.values()):
+        raise ValueError(f"no {', '.join(name for name, size in sizes.items() if not size)}")
+    return sizes
 
 
 def known_config(place: str) -> dict[str, int] | None:

@@ -15,7 +15,7 @@ from babelscope.measures.retrieval import Retrieve
 from babelscope.measures.similarity import SentenceSimilarity
 from babelscope.measures.surface import Surface
 from babelscope.steps import Adapt, Distil, EncoderStep, Evaluate, Pretrain, Training, Tune
-from babelscope.steps.duration import PIECES_A_WORD, USUAL_WORDS, data_of, duration_of, examples_of, words_of
+from babelscope.steps.duration import PIECES_A_WORD, USUAL_WORDS, counted, duration_of, read_by, words_of
 from babelscope.steps.memory import LONGEST, shape_of
 from babelscope.tuning.settings import Tuning
 
@@ -66,9 +66,9 @@ class Texts(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def texts_of(data: tuple[Any, ...], tuning: Tuning) -> Texts:
-    """All examples of several data sets, as a training reads them: what is too long for it counts as the longest."""
-    parts = [(examples_of(each), words_of(each)) for each in data]
+def texts_of(read: tuple[tuple[Any, int], ...], tuning: Tuning) -> Texts:
+    """So many examples of each data set, as a training reads them: what is too long for it counts as the longest."""
+    parts = [(examples, words_of(data)) for data, examples in read if examples]
     pieces = np.concatenate([PIECES_A_WORD * words + SPECIAL for _, words in parts])
     lengths = np.minimum(pieces, tuning.max_length or LONGEST)
     weights = np.concatenate([np.full(len(words), count / len(words)) for count, words in parts])
@@ -118,7 +118,7 @@ def tuning_in(step: Step) -> Tuning:
 
 def _learning(step: Training) -> Work:
     tuning, steps = step.tuning, duration_of(step).steps
-    texts = texts_of(data_of(step), tuning)
+    texts = texts_of(read_by(step), tuning)
     if tuning.examples_per_batch is None:
         tokens, length = steps * float(tuning.tokens_per_batch or 0), texts.length
     else:
@@ -132,7 +132,7 @@ def _selecting(step: Training, steps: int) -> float:
     """Tokens of the dev sets, as often as they are read."""
     if not isinstance(step, Tune) or not step.dev:
         return 0.0
-    return _validations(step, steps) * texts_of(step.dev, step.tuning).tokens
+    return _validations(step, steps) * texts_of(counted(step.dev), step.tuning).tokens
 
 
 def _validations(step: Tune, steps: int) -> int:
@@ -151,7 +151,7 @@ def _batches(step: Tune) -> int:
 
 
 def _reading(data: tuple[Any, ...], tuning: Tuning, times: int = 1) -> Work:
-    texts = texts_of(data, tuning)
+    texts = texts_of(counted(data), tuning)
     return Work(times * texts.tokens, texts.length)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import chain
 from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +12,7 @@ from babelscope.core.examples import word_count
 from babelscope.corpora.datasets import FileData, WorldData
 from babelscope.corpora.parallel import WorldPairs
 from babelscope.corpora.world_text import WorldText
-from babelscope.steps import Adapt, Training, Tune
+from babelscope.steps import Adapt, Align, Distil, Training, Tune
 from babelscope.tasks.kinds import kind_of
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ class Duration(NamedTuple):
     """Of the optimizer. A sentence that is too long for `max_length` counts once; it is trained on in several parts."""
     exact: bool
     """False where batches are of so many tokens, which are estimated from the number of words, where data are not here,
-    or where windows count as examples."""
+    where windows count as examples, or where epochs are of translations, some of which may be given twice."""
 
 
 def duration_of(step: Training) -> Duration:
@@ -46,8 +48,9 @@ def duration_of(step: Training) -> Duration:
     if counted is not None:
         in_windows = isinstance(step, Tune) and "repeating-windows" in step.quirks  # each of which is an example
         here = all(getattr(data, "is_here", True) for data in data_of(step))
-        return Duration(sum(parts), counted, here and not in_windows)
-    pieces = sum(float(words_of(data).mean()) * examples_of(data) for data in data_of(step)) * PIECES_A_WORD
+        repeated = isinstance(step, Distil) and tuning.steps is None
+        return Duration(sum(parts), counted, here and not in_windows and not repeated)
+    pieces = sum(float(words_of(data).mean()) * examples for data, examples in read_by(step)) * PIECES_A_WORD
     epochs, tokens = tuning.epochs or 1, tuning.tokens_per_batch or 1
     return Duration(sum(parts), max(epochs, round(epochs * pieces / tokens)), False)  # an epoch has a batch at least
 
@@ -57,15 +60,36 @@ def data_of(step: Training) -> tuple[Any, ...]:
     return step.train if isinstance(step, Tune) else step.read_texts
 
 
+def read_by(step: Training) -> tuple[tuple[Any, int], ...]:
+    """What it is trained on, and how many examples of each."""
+    if isinstance(step, Distil):
+        return tuple(chain.from_iterable(map(_first_pairs, step.encoder.languages)))
+    return counted(data_of(step))
+
+
+def counted(data: Iterable[Any]) -> tuple[tuple[Any, int], ...]:
+    """Data sets, and all the examples that each has."""
+    return tuple((each, examples_of(each)) for each in data)
+
+
+def _first_pairs(aligned: Align) -> Iterator[tuple[Any, int]]:
+    """Parallel texts of a language, up to as many pairs as are read of them together."""
+    before = 0
+    for text, pairs in counted(aligned.parallel):
+        left = pairs if aligned.pairs is None else min(pairs, aligned.pairs - before)
+        before += left
+        yield text, left
+
+
 def _examples(step: Training) -> list[int]:
     """Of each training language; of an adaptation, of what is read with each tokenizer."""
     if isinstance(step, Adapt) and (apart := step.by_tokenizer(step.encoder.brought_in or ())):
         read_apart, pairs = [sum(map(examples_of, texts)) for texts in apart.values()], map(examples_of, step.parallel)
         return [read_apart[0] + sum(pairs), *read_apart[1:]]
     parts: dict[str, int] = {}
-    for data in data_of(step):
+    for data, examples in read_by(step):
         language = data.code if isinstance(step, Tune) else ""
-        parts[language] = parts.get(language, 0) + examples_of(data)
+        parts[language] = parts.get(language, 0) + examples
     return list(parts.values())
 
 

@@ -92,7 +92,8 @@ class Load(EncoderStep):
     @property
     def brought_in(self) -> tuple[str, ...] | None:
         folder = Path(self.place)
-        return tuple(sorted(own.name for own in (folder / LANGUAGES).glob("*"))) if folder.is_dir() else None
+        own = (folder / LANGUAGES).glob("*/tokenizer.json")
+        return tuple(sorted(tokenizer.parent.name for tokenizer in own)) if folder.is_dir() else None
 
 
 class Operate(EncoderStep):

@@ -161,7 +161,7 @@ class Adapt(Learned):
         from babelscope.encoders.load import with_mlm_head
 
         encoder = self.encoder.build(workspace)
-        self._check_pairs(encoder)
+        self.check_pairs(encoder.languages)
         lines, pairs = _lines(self.texts), [pair for text in self.parallel for pair in text.read()]
         if self.new_pieces:
             encoder = extend_vocabulary(encoder, [*lines, *chain.from_iterable(pairs)], self.new_pieces)
@@ -175,12 +175,17 @@ class Adapt(Learned):
             found.setdefault(known_as(text.code, languages), []).append(text)
         return found
 
-    def _check_pairs(self, encoder: Encoder) -> None:
-        """Refuse pairs of sentences where languages have tokenizers of their own."""
-        if encoder.languages and self.parallel:
+    def check_pairs(self, brought_in: Collection[str]) -> None:
+        """Refuse pairs of sentences where the encoder has tokenizers of its own for languages.
+
+        Raises:
+            InputError: it has, and there are pairs.
+        """
+        if brought_in and self.parallel:
+            name = self.encoder.labels["encoder"]
             raise InputError(
-                f"{self.name}: pairs of sentences, but {encoder.name} reads {', '.join(encoder.languages)} each with a "
-                "tokenizer of its own, and a sequence is read with one",
+                f"{self.name}: pairs of sentences, but {name} reads {', '.join(brought_in)} each with a tokenizer of "
+                "its own, and a sequence is read with one",
                 "Give texts and no `parallel`, or adapt the encoder before languages are brought in",
             )
 

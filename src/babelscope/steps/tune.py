@@ -24,7 +24,7 @@ from babelscope.tuning.schedule import Schedule
 from babelscope.tuning.settings import Tuning
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Hashable, Iterable, Mapping
 
     from torch import Tensor
 
@@ -222,25 +222,31 @@ class Tune(Step):
         return [data.code for data in (*self.train, *self.dev)]
 
     def _training_parts(self, model: TaskModel) -> dict[str, list[Any]]:
-        """The training examples: by language where batches are to be of one language, else all under the first.
-
-        Raises:
-            InputError: all are to be together, but the model reads them with different tokenizers.
-        """
-        languages = [data.code for data in self.train]
-        mixed = self.tuning.batches == "mixed"
-        own = {known_as(language, model.languages) for language in languages}
-        if mixed and len(own) > 1:
-            raise InputError(
-                f"training on {', '.join(dict.fromkeys(languages))}: {self.encoder.labels['encoder']} reads "
-                f"{', '.join(sorted(own - {''}))} with a tokenizer of its own, so that no batch can hold several of "
-                "these languages",
-                "Write `batches: one-language` in the settings of the tuning",
-            )
+        """The training examples: by language where batches are to be of one language, else all under the first."""
+        check_batches(self.train, self.tuning, self.encoder, model.languages)
+        languages, mixed = [data.code for data in self.train], self.tuning.batches == "mixed"
         parts: dict[str, list[Any]] = {}
         for data, language in zip(self.train, languages, strict=True):
             parts.setdefault(languages[0] if mixed else language, []).extend(data.read())
         return parts
+
+
+def check_batches(
+    train: Iterable[Dataset], tuning: Tuning, encoder: EncoderStep | Recurrent, brought_in: Iterable[str]
+) -> None:
+    """Refuse batches of several languages where the encoder reads them with different tokenizers.
+
+    Raises:
+        InputError: some of them were brought in, and others were not, or each is read with its own.
+    """
+    languages = dict.fromkeys(data.code for data in train)
+    own = {known_as(language, brought_in) for language in languages}
+    if tuning.batches == "mixed" and len(own) > 1:
+        raise InputError(
+            f"training on {', '.join(languages)}: {encoder.labels['encoder']} reads {', '.join(sorted(own - {''}))} "
+            "with a tokenizer of its own, so that no batch can hold several of these languages",
+            "Write `batches: one-language` in the settings of the tuning",
+        )
 
 
 @cache

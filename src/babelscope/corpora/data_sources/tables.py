@@ -37,15 +37,17 @@ class Tables(DataSource):
         task, name, split = wanted.task, wanted.source, wanted.split
         path = self.file(task, name, split)
         examples = read_pairs(path, labelled_layout(task))
-        shared = self._shared(task, name, split) and not wanted.whole
+        shared = _shared(name, split) and not wanted.whole
         return divided_part(examples, split, path) if shared else examples
 
     def is_divided(self, task: Task, name: str, split: Split) -> bool:
-        return given_path(name, NAME, folders=True).is_dir() and self._shared(task, name, split)
+        return given_path(name, NAME, folders=True).is_dir() and _shared(name, split)
 
-    def _shared(self, task: Task, name: str, split: Split) -> bool:
-        """Whether a file is both what is trained on and what is selected on."""
-        return split != "test" and self.file(task, name, "train") == self.file(task, name, "dev")
+
+def _shared(name: str, split: Split) -> bool:
+    """Whether a file is both what is trained on and what is selected on."""
+    path = given_path(name, NAME, folders=True)
+    return split != "test" and (path.is_file() or not _files(path, "dev"))
 
 
 def _of_folder(name: str, folder: Path, split: Split) -> Path:

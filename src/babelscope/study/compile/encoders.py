@@ -105,7 +105,9 @@ class ResolvedEncoders:
         made_of = self._made_of(path, given.encoder)
         if None in (*texts, *pairs, made_of):
             return None
-        return _counted(Adapt(**fields | {"parallel": pairs, "encoder": made_of}))
+        adapted = Adapt(**fields | {"parallel": pairs, "encoder": made_of})
+        self.faults.resolve(f"{path}.parallel", adapted.check_pairs, adapted.brought_in or ())
+        return _counted(adapted)
 
     def _brought_in(self, path: str, given: BringingIn) -> BringIn | Distil | None:
         made_of = self._made_of(path, given.encoder)
@@ -133,10 +135,12 @@ class ResolvedEncoders:
         before = [encoder for encoder in (*self.declared, *self.references) if encoder is not None]
         if same := [encoder for encoder in before if encoder.labels["encoder"] == name]:
             return same[0]
-        made = [given.name for given in (*self.study.encoders, *self.study.references) if not isinstance(given, str)]
-        if name in made:
-            self.faults.add(f"{path}.encoder", f"{name} is not made before this one; declare it first")
-            return None
+        looked_up = len(self.declared) + len(self.references)
+        for k, given in enumerate((*self.study.encoders, *self.study.references)):
+            if not isinstance(given, str) and given.name == name:
+                if k >= looked_up:  # else it has a fault of its own
+                    self.faults.add(f"{path}.encoder", f"{name} is not made before this one; declare it first")
+                return None
         return self.faults.resolve(f"{path}.encoder", _load, name)
 
     def _text(self, path: str, given: str | WorldText, sentences: int | None) -> WorldText | FileData | None:

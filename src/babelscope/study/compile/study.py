@@ -41,6 +41,7 @@ def compile_study(study: Study) -> Plan:
     _check_schedules(study, operated, faults)
     _check_heads(encoders, transfers, faults)
     _check_depths(operated, encoders, transfers, faults)
+    _check_batches(operated, transfers, faults)
     _check_distilled(encoders, faults)
     _check_apart(encoders, transfers, faults)
     check_contrasts(study, encoders, transfers.values(), faults)
@@ -155,6 +156,13 @@ def _check_depths(
             named = encoder.labels["encoder"] + (f" after surgery {surgery}" if surgery else "")
             other = reference.labels["encoder"]
             faults.resolve(f"references.{k}", check_as_deep, other, reference.layers, named, encoder.layers)
+
+
+def _check_batches(operated: Iterable[EncoderStep], transfers: Mapping[str, ResolvedTransfer], faults: Faults) -> None:
+    """Whether batches can hold what encoders are trained on, as far as can be seen of the languages in these."""
+    for encoder, (name, transfer) in product(operated, transfers.items()):
+        if transfer.is_for(encoder):
+            faults.resolve(f"tasks.{name}.tuning", transfer.check_batches, encoder)
 
 
 def _check_distilled(encoders: ResolvedEncoders, faults: Faults) -> None:

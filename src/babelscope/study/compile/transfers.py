@@ -18,6 +18,7 @@ from babelscope.measures.probing import Probe, Probing, ScoreReference
 from babelscope.measures.text_size import TextSize
 from babelscope.steps import Baseline, BringIn, EncoderStep, Evaluate, Operate, Recurrent, Tune
 from babelscope.steps.memory import in_portions
+from babelscope.steps.tune import check_batches
 from babelscope.study.compile.encoders import ResolvedEncoders
 from babelscope.study.declare import Study, Transfer
 from babelscope.tasks.baselines import BaselineRule
@@ -114,8 +115,7 @@ class ResolvedTransfer:
 
     def tuned(self, encoder: EncoderStep, schedule: Schedule | None, seed: int) -> Tune:
         """The tuning of an encoder under a schedule; without the languages that are brought in after it."""
-        while isinstance(encoder, BringIn) and encoder.after_tuning:
-            encoder = encoder.encoder
+        encoder = _as_tuned(encoder)
         references = self.references if self.probes and self.probes.distance else ()
         tuning = in_portions(self.transfer.tuning, encoder, kind_of(self.task).masking)
         return Tune(
@@ -125,12 +125,28 @@ class ResolvedTransfer:
             compact=self.study.keep == "compact",
         )  # fmt: skip
 
+    def check_batches(self, encoder: EncoderStep) -> None:
+        """Refuse batches that an encoder could not read, as far as the languages brought into it are known.
+
+        Raises:
+            InputError: batches are of several languages, which it reads with different tokenizers.
+        """
+        tuned = _as_tuned(encoder)
+        check_batches(self.train, self.transfer.tuning, tuned, tuned.brought_in or ())
+
     def recurrent(self, seed: int) -> Tune:
         """The training of a BiLSTM, which has settings and a head of its own, and no layers to freeze."""
         return Tune(
             encoder=Recurrent(), task=self.task, entity_types=self.entity_types, train=self.train, dev=self.dev,
             tuning=self.transfer.recurrent, seed=seed, compact=self.study.keep == "compact",
         )  # fmt: skip
+
+
+def _as_tuned(encoder: EncoderStep) -> EncoderStep:
+    """Without the languages that are brought in after tuning."""
+    while isinstance(encoder, BringIn) and encoder.after_tuning:
+        encoder = encoder.encoder
+    return encoder
 
 
 def _scored(model: Tune, encoder: EncoderStep, data: Dataset) -> Evaluate:
