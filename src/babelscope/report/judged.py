@@ -21,7 +21,6 @@ class Verdict(StrEnum):
     REVERSED = "the reverse shows"
     UNSEEN = "does not show"
     TOO_FEW = TOO_FEW
-    TOO_FEW_LANGUAGES = "not enough languages to say"
     SAME = "cannot be said: nothing varies"
     UNKNOWN = "cannot be said: fewer than three seeds, or nothing varies"
     NOT_YET = "cannot be said yet"
@@ -100,11 +99,7 @@ def among(verdict: Verdict, p: float | None, claims: int) -> str:
 
 def why_unknown(difference: Effect) -> Verdict:
     """Why a difference has no interval."""
-    if difference.seeds < FEWEST_SEEDS:
-        return Verdict.TOO_FEW
-    if 1 < difference.languages < FEWEST_LANGUAGES:
-        return Verdict.TOO_FEW_LANGUAGES
-    return Verdict.SAME
+    return Verdict.TOO_FEW if difference.seeds < FEWEST_SEEDS else Verdict.SAME
 
 
 def chance(differences: Sequence[Effect | None]) -> str:

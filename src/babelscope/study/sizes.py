@@ -27,7 +27,10 @@ def one_or_several(given: Any) -> str:
 
 
 class Sizes(Declaration):
-    """How many examples (sentences, pairs) of each split are read at most; `all` reads every one."""
+    """How many examples (sentences, pairs) of each split are read at most; `all` reads every one.
+
+    The artificial world has no end: give a number there.
+    """
 
     train: Annotated[
         Annotated[Size, Tag("<one>")] | Annotated[tuple[Size, ...], Tag("<several>")],

@@ -128,7 +128,7 @@ def _line_panels(table: pd.DataFrame, title: str | None, ticks: int, **scale: An
     look = look_of("line:N", lines, set(lines), lines=True)
     ends = [float(table["mean"].min()), float(table["mean"].max())]
     domain = ends if ends[0] < ends[1] else alt.Undefined  # wide bands would flatten the lines
-    y = {"title": title, "scale": alt.Scale(domain=domain, **scale), "axis": alt.Axis(tickCount=ticks)}
+    y: dict[str, Any] = {"title": title, "scale": alt.Scale(domain=domain, **scale), "axis": alt.Axis(tickCount=ticks)}
     base = alt.Chart(table).encode(x=_STEP, color=look["color"])
     band = base.mark_area(opacity=0.2, clip=True).encode(y=alt.Y("low:Q", **y), y2="high:Q")
     tooltip = ["condition", "line", "step", *(alt.Tooltip(f"{end}:Q", format=".2f") for end in ("mean", "low", "high"))]
