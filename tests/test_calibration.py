@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import Setting, answers, differences, mean_share, share
 from simulated_race import raced
+from simulated_ratios import SCORES
 
 from babelscope.core.inference import benjamini_hochberg, crossed_variance, effect, equivalence
 
@@ -22,6 +23,16 @@ def test_intervals_hold_what_they_promise(seeds, sentences):
     assert sum(each.p < 0.05 for each in effects) <= 0.085 * 400
     shown = [effect(table).p < 0.05 for table in differences(setting, 0.08, 100)]
     assert sum(shown) >= (40 if seeds == 3 else 90)
+
+
+@pytest.mark.parametrize("score", SCORES, ids=lambda score: score.name)
+def test_intervals_of_ratios_hold_what_they_promise(score):
+    """Of sentences of unequal lengths, with a true difference or none."""
+    for gain in (0.0, 0.05):
+        effects = list(map(effect, score.differences(Setting(5, 300), gain, 400)))
+        truth, means = score.difference(0.8, gain), [each.mean for each in effects]
+        assert np.mean(means) == pytest.approx(truth, abs=3 * np.std(means) / 20)
+        assert sum(each.low <= truth <= each.high for each in effects) >= 0.915 * 400
 
 
 @pytest.mark.parametrize("seeds", [3, 10])

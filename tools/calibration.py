@@ -17,6 +17,7 @@ import numpy as np
 from crossed_bootstrap import bootstrapped
 from simulated import Setting, answers, differences, mean_share, share
 from simulated_race import raced
+from simulated_ratios import SCORES
 
 from babelscope.core.inference import (
     FEWEST_SEEDS,
@@ -54,6 +55,16 @@ def settings(replicates: int) -> Iterator[str]:
             setting = Setting(seeds, 500, agreement, accuracy, seed_sd)
             cells = [*_cells(setting, gains, replicates), *[""] * (len(GAINS) - len(gains))]
             yield _line(accuracy, agreement, f"{setting.seed_points:.1f}", seeds, *cells)
+
+
+def ratios(replicates: int) -> Iterator[str]:
+    """The same of scores that are ratios of sums over sentences (`simulated_ratios.py`)."""
+    yield from _header("score", "seeds", "false", "coverage", "coverage where they differ", "shows there")
+    for score, seeds in product(SCORES, SEEDS):
+        setting = Setting(seeds, 500)
+        alike, apart = (list(map(effect, score.differences(setting, gain, replicates))) for gain in (0.0, 0.05))
+        shows, holds = _shown(apart, score.difference(setting.accuracy, 0.05))
+        yield _line(score.name, seeds, *_shown(alike, 0.0), holds, shows)
 
 
 def bootstrap(replicates: int, draws: int = 1000) -> Iterator[str]:
@@ -215,7 +226,8 @@ def _line(*cells: object) -> str:
 
 
 TABLES: dict[str, Callable[[int], Iterator[str]]] = {
-    table.__name__: table for table in (pairs, settings, bootstrap, equal, families, lines, race, languages, tasks)
+    table.__name__: table
+    for table in (pairs, settings, ratios, bootstrap, equal, families, lines, race, languages, tasks)
 }
 
 if __name__ == "__main__":

@@ -41,18 +41,29 @@ class Setting(NamedTuple):
 
 def answers(generator: np.random.Generator, setting: Setting, gains: Sequence[float]) -> NDArray[np.float64]:
     """[systems, seeds, sentences]: 1 for right. `gains` are how much more accurate each system is, in shares."""
-    systems, (seeds, sentences) = len(gains), setting[:2]
-    shared = _shared(setting.agreement, setting.accuracy)
+    ease = eases(generator, setting, len(gains))
+    chance = generator.standard_normal(ease.shape) * math.sqrt(1 - shared_of(setting.agreement, setting.accuracy))
+    return (ease + chance + thresholds(setting, gains) > 0).astype(np.float64)
+
+
+def eases(generator: np.random.Generator, setting: Setting, systems: int) -> NDArray[np.float64]:
+    """[systems, seeds, sentences]: the parts of an answer that are not chance, the system's accuracy left out."""
+    seeds, sentences = setting[:2]
+    shared = shared_of(setting.agreement, setting.accuracy)
     hard = generator.standard_normal((1, 1, sentences)) * math.sqrt(shared * (1 - OF_SYSTEM))
     own = generator.standard_normal((systems, 1, sentences)) * math.sqrt(shared * OF_SYSTEM)
     seed = generator.standard_normal((systems, seeds, 1)) * setting.seed_sd
-    chance = generator.standard_normal((systems, seeds, sentences)) * math.sqrt(1 - shared)
-    threshold = norm.ppf(setting.accuracy + np.asarray(gains)) * math.sqrt(1 + setting.seed_sd**2)
-    return (hard + own + seed + chance + threshold[:, None, None] > 0).astype(np.float64)
+    return hard + own + seed
+
+
+def thresholds(setting: Setting, gains: Sequence[float]) -> NDArray[np.float64]:
+    """[systems, 1, 1]: what is added to the parts of an answer, for systems to be as accurate as they are."""
+    accuracies = setting.accuracy + np.asarray(gains)
+    return (norm.ppf(accuracies) * math.sqrt(1 + setting.seed_sd**2))[:, None, None]
 
 
 @cache
-def _shared(agreement: float, accuracy: float) -> float:
+def shared_of(agreement: float, accuracy: float) -> float:
     """Correlation of two seeds' latent answers at which they agree so often."""
     edge = float(norm.ppf(accuracy))
 
