@@ -27,7 +27,7 @@ from babelscope.engine.store import Store
 from babelscope.face.session import Engine
 from babelscope.steps.plan import Plan
 from command_line import babelscope, declaration, write_study
-from toy_steps import Gated, Toy, Unlucky, journal, runs, value
+from toy_steps import Gated, Steady, Toy, Unlucky, journal, runs, value
 
 
 @pytest.mark.parametrize(("times", "is_computed"), [(1, True), (3, True), (4, False)])
@@ -111,6 +111,14 @@ def test_a_step_that_takes_too_long_is_begun_again_in_another_process(store: Sto
     assert "longer than the 3 seconds" in lost.message
     assert [line.split()[0] for line in journal(outside)] == ["beside", "gated", "gated", "gated"]
     assert len({line.split()[1] for line in journal(outside)[:3]}) == 2
+
+
+def test_a_step_that_takes_too_long_is_heard_of_however_much_it_says(store: Store, outside: Path) -> None:
+    """It reports its progress a hundred times a second, and saves nothing when it is killed."""
+    step, events = Steady(name="steady", outside=str(outside)), list[Event]()
+    outcome = run_plan(Plan.of([step]), store, observe=events.append, crew=LocalCrew(store, 1, seconds=0.5))
+    assert "longer than the 0.5 seconds" in outcome.failed[step.key]
+    assert sum(isinstance(event, Progressed) for event in events) > 4
 
 
 RECORDED = [kind for kind in vars(all_events).values() if isinstance(kind, type) and issubclass(kind, Event)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice, permutations, product
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from babelscope.world import FAMILY, World
 from babelscope.world.chance import Chance
 from babelscope.world.edits import add, draw_plain, drop, edited, exchange, generalise, inference, oppose, specialise
+from babelscope.world.family import Grammar
 from babelscope.world.judgements import DRAWS, similarity
 from babelscope.world.meaning import Clause, Nominal
 from babelscope.world.realise import Node, realise
@@ -137,6 +139,30 @@ def test_both_kinds_of_violation_are_seen_in_every_language(code):
         ours, theirs = surface(realise(meaning, grammar)), surface(violate(chance, meaning, grammar))
         kinds[sorted(ours) == sorted(theirs)] += 1
     assert min(kinds.values()) > 100
+
+
+@pytest.mark.parametrize(("adjective_plural", "kinds"), [("", {True}), ("n", {True, False})])
+def test_an_agreement_that_no_ending_shows_is_none_to_miss(adjective_plural, kinds):
+    """A language may have no endings of verbs. What is wrong is seen all the same, by order or by an adjective."""
+    grammar, chance, seen = (
+        replace(FAMILY["qaa"].grammar, verb_plural="", adjective_plural=adjective_plural),
+        Chance(1),
+        set(),
+    )
+    for _ in range(300):
+        meaning = draw_plain(chance)
+        right, wrong = (shown(tree, grammar) for tree in (realise(meaning, grammar), violate(chance, meaning, grammar)))
+        assert right != wrong
+        seen.add(sorted(right) == sorted(wrong))
+    assert seen == kinds
+
+
+def shown(tree: Node, grammar: Grammar) -> list[str]:
+    """The words as they can be told apart."""
+    return [
+        node.concept.name + "".join(grammar.ending(node.upos, feature) for feature in node.features)
+        if node.concept else node.text for node in tree.surface()
+    ]  # fmt: skip
 
 
 def test_unacceptable_sentences_are_not_written_like_the_right_ones():

@@ -70,6 +70,13 @@ def test_what_cannot_be_done_is_refused_and_leaves_nothing(encoder_folder, tmp_p
     assert not (tmp_path / "made").exists()
 
 
+def test_the_folder_that_it_runs_in_is_not_replaced(encoder_folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    answer = babelscope("operate", encoder_folder, "--op", "reverse", "-o", ".")
+    assert answer.status == 2 and "the folder that this runs in; give one that does not exist yet" in answer.errors
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_folder_that_holds_something_is_left_alone(encoder_folder, tmp_path):
     (tmp_path / "notes").write_text("mine")
     for folder in (tmp_path, tmp_path / "notes"):

@@ -138,6 +138,7 @@ def made_up(monkeypatch, plan: Plan, seconds: dict[str, float], machine: str = "
     manifests = {key: {"step": type(step).__name__, "seconds": seconds[key]} for key, step in by_key.items()}
     monkeypatch.setattr(Store, "keys", lambda store: list(by_key))
     monkeypatch.setattr(Store, "published", lambda store, keys: set(keys) & set(by_key))
+    monkeypatch.setattr(Store, "is_whole", lambda store, key: True)
     monkeypatch.setattr(Store, "manifest", lambda store, key: manifests[key])
     monkeypatch.setattr(expected, "recall", lambda store, key: by_key[key])
     monkeypatch.setattr(expected, "machine_in", lambda environment, device: machine)
@@ -155,6 +156,19 @@ def test_steps_take_as_long_as_their_like_by_the_tokens_that_are_read(encoder_fo
     assert told[whole.key].seconds == pytest.approx(rate * work_of(whole).tokens, rel=0.1)
     assert told[whole.key].low <= told[whole.key].seconds <= told[whole.key].high
     assert told[whole.key].source == "finished steps of this machine"
+
+
+def test_trainings_whose_weights_are_read_again_count(encoder_folder, tmp_path, monkeypatch):
+    """They are there, but for the weights: another language is to be scored."""
+    plan = compiled(encoder_folder)
+    (tune, *_), scores = of_kind(plan, Tune), of_kind(plan, Evaluate)
+    made_up(monkeypatch, plan, {step.key: 3.0 for step in (*of_kind(plan, Tune), *scores[1:])})
+    assert Prediction.of(plan, Store(tmp_path)).pending.keys() == {scores[0].key}
+    monkeypatch.setattr(Store, "is_whole", lambda store, key: False)
+    predicted = Prediction.of(plan, Store(tmp_path))
+    assert predicted.pending.keys() == {scores[0].key, scores[0].model.key}
+    assert predicted.expected[scores[0].model.key].seconds == pytest.approx(3.0, rel=0.5)
+    assert tune.key in plan.steps
 
 
 def test_steps_of_another_shape_say_nothing(encoder_folder, tmp_path, monkeypatch):

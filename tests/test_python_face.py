@@ -12,7 +12,9 @@ import torch
 
 import babelscope as bs
 from babelscope.core.errors import InputError
+from babelscope.core.yaml import parse_value
 from babelscope.engine.brought_in import records_of
+from babelscope.face.job import spoken_changes
 from babelscope.steps import Evaluate, Operate, Tune
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import load_study
@@ -293,3 +295,9 @@ def test_the_key_of_a_tuned_encoder_is_the_one_that_commands_take(tagger, tmp_pa
     store = tagger.store.folder
     assert babelscope("export", tagger.key[:12], "-o", tmp_path / "model", "--store", store).status == 0
     assert json.loads((tmp_path / "model" / "babelscope.json").read_text(encoding="utf-8"))["design"]["task"] == "pos"
+
+
+def test_changes_are_told_as_yaml_has_them():
+    given = {"shots": None, "seeds": (0, 1), "small": True, "rate": 2e-5, "encoder": "my folder"}
+    told = spoken_changes(given)
+    assert [parse_value(change.partition("=")[2]) for change in told] == [None, [0, 1], True, 2e-5, "my folder"]

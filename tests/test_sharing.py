@@ -160,6 +160,16 @@ def test_results_go_that_no_study_needs_but_never_what_an_unfinished_run_needs(t
     assert first.key in {piece.key for piece in garbage(store, kept=[])}
 
 
+def test_a_plan_that_others_have_finished_is_forgotten(tmp_path: Path, outside: Path) -> None:
+    """Its own run was killed, or has found all there."""
+    store, step = Store(tmp_path / "a"), Toy(name="first", outside=str(outside))
+    run_plan(Plan.of([step]), store, jobs=1)
+    store.plans.note([OTHER])
+    store.plans.note([step.key])
+    assert run_plan(Plan.of([step]), store, jobs=1).cached == (step.key,)
+    assert [plan.keys for plan in store.plans.unfinished()] == [{OTHER}]
+
+
 def test_no_results_go_while_a_step_runs_of_which_no_plan_is_known(tmp_path: Path) -> None:
     store = filled(tmp_path / "a", KEY)
     with store.claim(OTHER):

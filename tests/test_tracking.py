@@ -8,7 +8,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from babelscope.core.errors import InputError
+from babelscope.core.errors import InputError, StoreError
 from babelscope.core.row import Row
 from babelscope.engine import course, tracking
 from babelscope.engine.course import Courses, Point, course_file, course_of
@@ -173,6 +173,22 @@ def test_a_tracker_that_fails_is_let_go_of_and_the_others_go_on(study, tmp_path,
     assert said == ["Broken is told no more of this run: no route"] and kept.is_closed
     # The second number of a running step comes too soon to be told.
     assert kept.told[run_name(job.plan.steps[key])] == {"running/loss": {1: 2.0}, "test/qaa/accuracy": {0: 0.5}}
+
+
+def test_rows_that_cannot_be_read_end_no_run(study, tmp_path, monkeypatch):
+    job, kept, said = job_of(str(study), None, tmp_path / "store"), Kept(), []
+    key, asked = next(iter(job.plan.steps)), []
+
+    def rows(store, key):
+        asked.append(key)
+        raise StoreError("it does not answer")
+
+    monkeypatch.setattr(Store, "rows", rows)
+    Tracked(job.plan, job.store, [], said.append)(Finished(key, 1.0))
+    assert not asked and not said, "nobody is told"
+    Tracked(job.plan, job.store, [kept], said.append)(Finished(key, 1.0))
+    assert asked == [key] and not kept.told
+    assert said == [f"trackers are not told of {job.plan.steps[key].title}: it does not answer"]
 
 
 def test_a_course_is_kept_while_a_step_runs(tmp_path, monkeypatch):

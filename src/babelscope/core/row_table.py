@@ -27,7 +27,7 @@ def row_table(rows: Sequence[Row]) -> pd.DataFrame:
 
 
 def write_rows(rows: Sequence[Row], path: Path) -> None:
-    """Write one number a line, columns in the order of `rows.COLUMNS`, as `write_table` does."""
+    """Write one number a line, columns in the order of `row.COLUMNS`, as `write_table` does."""
     write_table(row_table(rows), path)
 
 

@@ -89,13 +89,12 @@ def perform(errand: Errand) -> dict[str, Any]:
 def _next_event(child: Child, worker: distributed.Worker) -> Event:
     """What the child says next. If the worker is to end, the child is, too: Dask would wait half a minute for it."""
     while True:
-        event = None
         if worker.status in (Status.closing, Status.closed, Status.failed):
             event = child.tell_to_end()
-        elif child.connection.poll(LOOKING):
-            event = child.hear()
-        elif child.is_late:
-            event = child.give_up()
+        else:
+            event = child.hear() if child.connection.poll(LOOKING) else None
+            if child.is_late:  # which one that has said its last word is not
+                event = child.give_up()
         if event:
             return event
 

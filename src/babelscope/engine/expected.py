@@ -12,6 +12,7 @@ from babelscope.core.errors import BabelscopeError
 from babelscope.core.step import Step
 from babelscope.engine.calibration import Calibration
 from babelscope.engine.environment import machine_in, this_machine
+from babelscope.engine.progress import computed_again
 from babelscope.engine.recall import recall
 from babelscope.engine.store import Store
 from babelscope.engine.work import shape_in, tuning_in, work_of
@@ -55,17 +56,17 @@ class Taken(NamedTuple):
 
 
 def estimates(plan: Plan, store: Store, calibration: Calibration | None = None) -> dict[str, Estimate]:
-    """Of a plan's steps that are not in the store, by key; those of which nothing is known are left out.
+    """Of a plan's steps that a run computes, by key; those of which nothing is known are left out.
 
     From results of the plan's own study, or of others, with an encoder of the same sizes on the same kind of device,
     by the tokens that are read, where they are known. Only where there are none, from a calibration.
     """
-    published = store.published(plan.steps)
+    published, again = store.published(plan.steps), computed_again(plan, store)
     done, pending = defaultdict[Like, list[str]](list), defaultdict[Like, list[Step]](list)
     for key, step in plan.steps.items():
         if key in published:
             done[like(step)].append(key)
-        else:
+        if key not in published or key in again:
             pending[like(step)].append(step)
     taken = {
         alike: [_taken(plan.steps[key], store.manifest(key), store) for key in sample(done[alike], SAMPLED)]

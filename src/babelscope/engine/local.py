@@ -77,10 +77,8 @@ class LocalCrew:
         """What children say within `seconds`, or sooner; the death of one is the loss of its step."""
         speaking = wait([child.connection for child in self._children], seconds)
         for child in list(self._children):
-            event = None
-            if child.connection in speaking:
-                event = child.hear()
-            elif child.is_late:
+            event = child.hear() if child.connection in speaking else None
+            if child.is_late:  # which one that has said its last word is not
                 event = child.give_up()
             if child.connection.closed:
                 self._children.remove(child)

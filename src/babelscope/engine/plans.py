@@ -36,8 +36,10 @@ class Plans:
         self._write(_name(keys), json.dumps(told))
 
     def forget(self, keys: Collection[str]) -> None:
-        """All of a plan is done."""
-        self._remove(_name(keys))
+        """All of a plan is done. Nothing is written where it was not noted."""
+        name = _name(keys)
+        if any(place.endswith(name) for place, _ in self._contents()):
+            self._remove(name)
 
     def unfinished(self) -> Iterator[Unfinished]:
         """Those that were noted and not forgotten. One that cannot be read any more is none."""

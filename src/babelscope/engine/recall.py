@@ -49,7 +49,7 @@ def recall(store: Store, key: str) -> Step:
 
 
 def step_of(about: Mapping[str, Any], find: Callable[[str], Step]) -> Step:
-    """The step that `worker.describe` tells of; `find` gives the stored steps that it reads, by their keys.
+    """The step that `describe` tells of; `find` gives the stored steps that it reads, by their keys.
 
     Raises:
         ValidationError, KeyError: it is none of those that there are now.

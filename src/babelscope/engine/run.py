@@ -42,7 +42,7 @@ POLL_INTERVAL = 0.2
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended, by the keys of steps. A step that was not needed is in none of the four."""
+    """How a run ended, by the keys of steps. One that was not needed and is not in the store is in none of the four."""
 
     computed: tuple[str, ...]
     cached: tuple[str, ...]
@@ -130,8 +130,8 @@ class _Run:
                     for event in crew.listen(POLL_INTERVAL):
                         self.note(event)
                     self.look_elsewhere()
-            if not self.failed and not self.blocked:
-                self.store.plans.forget(self.plan.steps)
+        if not self.failed and not self.blocked:
+            self.store.plans.forget(self.plan.steps)
         there = self.store.published(self.plan.steps).difference(self.computed)
         cached = tuple(key for key in self.plan.steps if key in there)
         return Outcome(tuple(self.computed), cached, self.failed, self.blocked)

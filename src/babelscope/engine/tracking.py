@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from babelscope.core.errors import InputError, did_you_mean
+from babelscope.core.errors import InputError, StoreError, did_you_mean
 from babelscope.core.outside import writable_path
 from babelscope.core.row import Row
 from babelscope.core.step import Step
@@ -121,13 +121,21 @@ class Tracked:
             case Progressed(key, done, _, numbers) if time.monotonic() - self._told_at.get(key, -INTERVAL) >= INTERVAL:
                 self._told_at[key] = time.monotonic()
                 self._add(key, done, {f"running/{name}": value for name, value in numbers.items()})
-            case Finished(key):
-                for place, of_rows in _by_place(self._store.rows(key)).items():
+            case Finished(key) if self._trackers:
+                for place, of_rows in _by_place(self._rows(key)).items():
                     self._add(key, place, of_rows)
 
     def close(self) -> None:
         """Close the trackers."""
         self._tell(lambda tracker: tracker.close())
+
+    def _rows(self, key: str) -> Sequence[Row]:
+        """Those of a result; none, with a complaint, where they cannot be read: the run goes on."""
+        try:
+            return self._store.rows(key)
+        except StoreError as error:
+            self._complain(f"trackers are not told of {self._plan.steps[key].title}: {error}")
+            return ()
 
     def _add(self, key: str, place: int, numbers: Mapping[str, float]) -> None:
         if numbers:

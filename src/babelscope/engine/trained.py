@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from babelscope.core.errors import InputError
 from babelscope.core.files import replacing
-from babelscope.core.outside import given_path, new_path
+from babelscope.core.outside import given_path, new_path, reading
 from babelscope.core.words import counted
 from babelscope.corpora.codes import checked_code, known_as
 from babelscope.corpora.parallel import SOURCE
@@ -115,6 +115,8 @@ def predict(store: Store, source: str, file: Path, output: Path, language: str |
     output = new_path(output)
     if language is not None:
         _check_code(language)
+    with reading(file):  # before weights have to be computed again
+        file.stat()
     model = trained_model(store, source)
     first = reads_first(model, source)
     check_own(language, [*model.languages, *first])

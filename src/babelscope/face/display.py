@@ -82,7 +82,7 @@ class RunDisplay:
 
     def __call__(self, event: Event) -> None:
         """Show one event."""
-        title = escape(self.plan.steps[event.key].title)
+        title = escape(bare := self.plan.steps[event.key].title)
         match event:
             case Started(key):
                 self.bars[key] = self.progress.add_task(title, total=None, numbers="")
@@ -90,12 +90,12 @@ class RunDisplay:
             case Progressed(key, done, total, numbers) if key in self.bars:
                 spoken = "  ".join(f"{name} {value:.4g}" for name, value in numbers.items())
                 self.progress.update(self.bars[key], completed=done, total=total, numbers=spoken)
-                self._line(key, f"{title}: {done}/{total}  {spoken}")
+                self._line(key, f"{bare}: {done}/{total}  {spoken}")
             case Finished(key):
                 self._end(key)
                 self.progress.advance(self.total)
                 self.finished += 1
-                self._line(key, f"{title}: {event.seconds:.1f} s", at_once=True)
+                self._line(key, f"{bare}: {event.seconds:.1f} s", at_once=True)
             case Found():
                 self.progress.advance(self.total)
             case Lost(key, message):
@@ -108,7 +108,8 @@ class RunDisplay:
                 self.console.print(f"[yellow]blocked[/] {title}: it needs a step that failed")
             case Waiting():
                 self.console.print(f"waiting for another run to finish {title}")
-            case Damaged(_, message):
+            case Damaged(_, message, reader):
+                self._end(reader or "")
                 self.pending += 1
                 self.progress.advance(self.total, -1)
                 self.console.print(f"[yellow]computing again[/] {title}: {escape(message)}")

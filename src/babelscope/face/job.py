@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -225,8 +226,11 @@ def planned_job(name: str, changes: Sequence[str] | None, store: Store | Path | 
 
 
 def spoken_changes(changes: Mapping[str, Any]) -> tuple[str, ...]:
-    """Changes as the command line has them: KEY=VALUE."""
-    return tuple(f"{key}={value}" for key, value in changes.items())
+    """Changes as the command line has them: KEY=VALUE, the value in YAML, of which JSON is a part."""
+    spoken = {
+        key: value if isinstance(value, str) else json.dumps(value, default=str) for key, value in changes.items()
+    }
+    return tuple(f"{key}={value}" for key, value in spoken.items())
 
 
 def _parse_changes(changes: Sequence[str]) -> dict[str, Any]:

@@ -46,6 +46,8 @@ def write_operated(source: str, texts: Sequence[str], folder: Path, seed: int) -
     folder = writable_path(folder)
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise InputError(f"{folder}: already there and not an empty folder; give one that does not exist yet")
+    if folder.resolve() == Path.cwd():
+        raise InputError(f"{folder}: the folder that this runs in; give one that does not exist yet")
     place = locate(source)
     donors = {name: locate(name) for name in donors_of(operations)}
     encoder, sizes = _operated(place, donors, operations, seed)

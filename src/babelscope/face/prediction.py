@@ -19,6 +19,7 @@ from babelscope.engine.forecast import expected_bytes, running_bytes
 from babelscope.engine.local import usable_cores
 from babelscope.engine.slots import visible_names
 from babelscope.engine.store import Store
+from babelscope.face.session import missing
 from babelscope.steps import Training, Tune
 from babelscope.steps.memory import memory_of
 from babelscope.steps.plan import Plan
@@ -33,7 +34,7 @@ class Prediction(NamedTuple):
 
     plan: Plan
     pending: dict[str, Step]
-    """By key, what is not in the store."""
+    """By key, what a run computes: what is not in the store, or is without weights that are read again."""
     expected: Mapping[str, Estimate]
     """By key; those of which nothing is known are missing."""
     jobs: int | None
@@ -46,8 +47,7 @@ class Prediction(NamedTuple):
         Raises:
             InputError: the file holds no calibration.
         """
-        published = store.published(plan.steps)
-        pending = {key: step for key, step in plan.steps.items() if key not in published}
+        pending = {step.key: step for step in missing(plan, store)}
         return cls(plan, pending, estimates(plan, store, _calibration(calibration)), jobs)
 
     @property

@@ -33,6 +33,19 @@ class Grammar:
     accusative: str = ""
     adjective_plural: str = ""
 
+    def ending(self, upos: str, feature: str) -> str:
+        """What a feature adds to a part of speech; adjectives agree where the language has it."""
+        endings = {
+            ("NOUN", "plural"): self.plural,
+            ("ADJ", "plural"): self.adjective_plural,
+            ("VERB", "plural"): self.verb_plural,
+            ("AUX", "plural"): self.verb_plural,
+            ("VERB", "past"): self.past,
+            ("AUX", "past"): self.past,
+            ("NOUN", "accusative"): self.accusative,
+        }
+        return endings[upos, feature]
+
 
 @dataclass(frozen=True, slots=True)
 class Member:

@@ -11,7 +11,7 @@ from babelscope.world.family import Grammar, Member
 from babelscope.world.languages import FAMILY
 from babelscope.world.meaning import Clause, Nominal
 from babelscope.world.realise import Node, realise, write
-from babelscope.world.world import Inflector, World, suffix
+from babelscope.world.world import Inflector, World
 
 INTRODUCTION = """\
 # The languages of the artificial world
@@ -190,7 +190,7 @@ def gloss(node: Node, grammar: Grammar) -> str:
     """What a word means, with the features that it shows by an ending."""
     if node.concept is None:
         return node.text
-    shown = [ABBREVIATIONS[feature] for feature in node.features if suffix(grammar, node.concept, feature)]
+    shown = [ABBREVIATIONS[feature] for feature in node.features if grammar.ending(node.concept.upos, feature)]
     return "-".join([node.concept.name, *shown])
 
 

@@ -42,11 +42,10 @@ def violate(chance: Chance, clause: Clause, grammar: Grammar) -> Node:
 
     The words are never those of a well-formed sentence with another meaning.
     """
-    orders = list(_misordered(clause, grammar))
-    if orders and chance.happens(0.5):
-        return chance.pick(orders)
-    tree = realise(clause, grammar)
+    orders, tree = list(_misordered(clause, grammar)), realise(clause, grammar)
     agreeing = [node for node in tree.surface() if _agrees(node, grammar)]
+    if orders and (not agreeing or chance.happens(0.5)):
+        return chance.pick(orders)
     node = chance.pick(agreeing)
     node.features = (
         tuple(f for f in node.features if f != "plural") if "plural" in node.features else ("plural", *node.features)
@@ -63,9 +62,9 @@ def _misordered(clause: Clause, grammar: Grammar) -> Iterator[Node]:
 
 
 def _agrees(node: Node, grammar: Grammar) -> bool:
-    """Whether a word shows the number of another: a verb or copula always, an adjective in some languages."""
-    adjective = node.upos == "ADJ" and bool(grammar.adjective_plural)
-    return node.upos == "VERB" or node.deprel == "cop" or adjective
+    """Whether a word shows the number of another: a verb, copula or adjective, where the language has an ending."""
+    agreeing = node.upos in ("VERB", "ADJ") or node.deprel == "cop"
+    return agreeing and bool(grammar.ending(node.upos, "plural"))
 
 
 def letters(tree: Node) -> str:

@@ -10,7 +10,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.examples import Parallel, Sentence, SentencePair, Tagged
 from babelscope.world.chance import Chance
 from babelscope.world.concepts import Concept
-from babelscope.world.family import LANGUAGES, Grammar, Member, typological_distance
+from babelscope.world.family import LANGUAGES, Member, typological_distance
 from babelscope.world.judgements import DRAWS, Judgement
 from babelscope.world.languages import FAMILY
 from babelscope.world.lexicon import SCRIPTS, Lexicon, cognate_share, coin_lexicon, coin_names, inherit, shared_names
@@ -214,18 +214,5 @@ class Inflector:
         root = self.lexicon[concept].form
         if concept in shared_names():
             return root
-        return (root + "".join(suffix(self.grammar, concept, feature) for feature in features)).translate(self.script)
-
-
-def suffix(grammar: Grammar, concept: Concept, feature: str) -> str:
-    """The ending that a feature has on a part of speech; adjectives agree where the language has it."""
-    endings = {
-        ("NOUN", "plural"): grammar.plural,
-        ("ADJ", "plural"): grammar.adjective_plural,
-        ("VERB", "plural"): grammar.verb_plural,
-        ("AUX", "plural"): grammar.verb_plural,
-        ("VERB", "past"): grammar.past,
-        ("AUX", "past"): grammar.past,
-        ("NOUN", "accusative"): grammar.accusative,
-    }
-    return endings[concept.upos, feature]
+        endings = (self.grammar.ending(concept.upos, feature) for feature in features)
+        return (root + "".join(endings)).translate(self.script)

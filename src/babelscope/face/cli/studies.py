@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from rich.markup import escape
 
 from babelscope.core.errors import InputError
 from babelscope.core.outside import given_path
@@ -32,6 +33,9 @@ from babelscope.face.session import LOCAL, Engine
 
 if TYPE_CHECKING:
     from babelscope.face.job import Job
+
+QUIET = 3
+"""Looks in a row, about a second apart, at which nothing runs, after which nothing is watched any more."""
 
 
 def plan(
@@ -136,16 +140,19 @@ def status(
 
 
 def _watch(job: Job, name: str) -> None:
+    """Until all is done, or nothing has run for a while: between two steps nothing does."""
     from rich.live import Live
 
     from babelscope.engine.progress import is_running
     from babelscope.face.display import table_of
 
+    quiet = 0
     with Live(table_of(*job.status()), console=out) as live:
-        while job.done < len(job.plan.steps) and is_running(job.plan, job.store):
+        while job.pending and quiet < QUIET:
+            quiet = 0 if is_running(job.plan, job.store) else quiet + 1
             time.sleep(1)
             live.update(table_of(*job.status()))
-    if job.done < len(job.plan.steps):
+    if job.pending:
         out.print(f"nothing is running; go on with babelscope run {name}", highlight=False)
 
 
@@ -223,4 +230,4 @@ def _study_or_bundle(name: str, with_: list[str] | None, store: str, output: Pat
 def note_missing(job: Job) -> None:
     """Say that a study is not finished, if it is not."""
     if job.missing:
-        err.print(f"[yellow]note[/] {job.missing}")
+        err.print(f"[yellow]note[/] {escape(job.missing)}")
