@@ -10,8 +10,9 @@ from babelscope.core.inference import Known, best_of, effect
 from babelscope.report.model import Report
 from babelscope.report.sections.freezing import sweep_findings
 from babelscope.report.sections.freezing.changes import changes_table
-from babelscope.report.sections.freezing.sweeps import sweeps
+from babelscope.report.sections.freezing.sweeps import frozen_layers, sweeps
 from babelscope.report.sections.freezing.whole import over_least
+from babelscope.tuning.schedule import Schedule
 from frozen_layers import declared, score
 from slowly import judged
 
@@ -26,6 +27,18 @@ def swept(
         for language in ("qaa", *languages) for frozen, gain in ({-1: 0.0} | gains).items() for seed in range(seeds)
     ]  # fmt: skip
     return declared(rows)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "layers"),
+    [
+        ({"freeze": 2}, 2), ({"freeze": -1, "frozen_dropout": True}, -1), ({"strategy": "freeze:2"}, 2),
+        ({"strategy": {"strategy": "freeze", "freeze": 0}}, 0), ({"upper": "half"}, None), ({"strategy": "upper:half"}, None),
+        ({"freeze": 2, "decay": 0.9}, None), ({"freeze": 2, "lora": 4}, None),
+    ],
+)  # fmt: skip
+def test_what_freezes_layers_is_known_by_whatever_key(schedule, layers):
+    assert frozen_layers(Schedule(name="a", **schedule)) == layers
 
 
 def tables_of(made: Report, own: bool = False) -> dict[int, list[list[float]]]:

@@ -112,6 +112,22 @@ def test_a_part_alone_is_divided_by_the_whole_bilingual_model():
     assert "of the bilingual model’s to 50.0%" in text and "of the bilingual model’s to 100%" in text
 
 
+def test_a_part_is_divided_by_nothing_where_the_whole_line_is_not_there():
+    """It was divided by its own end, which was called the bilingual model's."""
+    heads = report(*(replace(one, part="head", value=one.value / 2) for one in lines()))
+    alone = Between.of(heads)
+    assert alone.lines and not alone.means() and not alone.flatness()
+    assert "bilingual model’s to" not in "\n".join(between_findings(heads, alone))
+
+
+def test_nothing_is_said_of_tasks_of_a_studys_own_that_are_better_when_lower():
+    own = [replace(one, task="mine") for one in lines()]
+    assert Between.of(report(*own)).means()
+    measured = replace(report(*(replace(one, measure="perplexity") for one in own)), main={"mine": "perplexity"})
+    between = Between.of(measured)
+    assert between.lines[0].scores and not between.means() and not between.bilingual
+
+
 def test_the_table_of_the_rise_holds_the_means_and_the_largest_fall():
     table = rise_table(Between.of(report(*lines())))
     (line,) = [line for line in table.lines if [cell.text for cell in line[2:4]] == ["the source’s model", "target"]]

@@ -107,6 +107,9 @@ def test_languages_of_ones_own():
     assert {transfer.evaluate for transfer in study.tasks.values()} == {("UD_Irish-IDT",)}
     alone, _ = find_study("bring-in@real", own | {"texts": {"ga": ["tatoeba:ga"]}, "pairs": [50]}).encoders[1:]
     assert alone.name == "world-natural with 50 pairs"
+    texts = {"ga": ["tatoeba:ga"]}
+    added, *_ = find_study("bring-in@real", own | {"languages": None, "texts": texts, "pairs": [50]}).encoders[1:]
+    assert "ga" in added.languages and {"it", "de"} <= added.languages.keys(), "the texts were not read"
     with pytest.raises(InputError, match=r"ga: no treebank of it .* 'treebanks=\{ga: treebank:ga:FILE\}'"):
         find_study("bring-in@real", {"encoder": "world-natural", "languages": ["ga"]})
     with pytest.raises(StudyError, match="texts: bring-in@world has no use for it here"):

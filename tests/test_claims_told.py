@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from scipy import stats
 
 from babelscope.core.row import Row
 from babelscope.core.scores import MEASURES, Measure
-from babelscope.report.kinds import is_score
+from babelscope.report.kinds import is_companion, is_score
 from babelscope.report.model import Report
 from babelscope.report.sections.effect_tables import language_table
 from babelscope.report.sections.effects import claims, effects
@@ -51,3 +52,11 @@ def test_a_measure_that_is_entered_after_reports_were_imported_can_be_a_score(mo
     monkeypatch.setitem(MEASURES, "balanced", Measure("balanced accuracy", "mean over classes", main=True))
     assert is_score(row)
     assert not is_score(row, {"mine": "accuracy"})
+
+
+@pytest.mark.parametrize("measure", ["f1", "matthews", "pearson", "accuracy", "las"])
+def test_a_score_stands_beside_another_that_a_study_scores_by(measure):
+    """F1 was nowhere on the page of a task that is scored by accuracy there."""
+    row = Row(measure, 0.5, "share", task="mine", language="qaa", split="test", kind="score")
+    assert is_score(row) and not is_companion(row)
+    assert is_companion(row, {"mine": "another"}) and not is_score(row, {"mine": "another"})

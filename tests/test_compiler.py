@@ -135,6 +135,33 @@ def test_schedules_are_checked_against_encoders_as_they_are_tuned(encoder_folder
     assert f"freezes the first {layers + 1} layers" in fault
 
 
+def test_runs_whose_steps_are_known_are_long_enough_for_their_schedules(encoder_folder):
+    """Also where they are those of so many examples."""
+    given = {"surgeries": [None], "schedules": [{"name": "slow", "gradual": 2, "every": 4}]}
+    for tuning, steps in (({"epochs": 2}, 4), ({"epochs": 3}, 6)):
+        tasks = {"pos": transfer(baselines=[], tuning=tuning | {"examples_per_batch": 8}, sizes={"train": 16})}
+        declared = given | {"tasks": tasks}
+        if steps > 4:
+            compile_study(study(encoder_folder, **declared))
+            continue
+        (fault,) = faults(encoder_folder, **declared)
+        assert (
+            fault.startswith("schedules.0: schedule slow: 2 groups")
+            and f"are not all trained in {steps} steps" in fault
+        )
+
+
+def test_full_batches_of_more_examples_than_there_are_of_a_language_are_refused(encoder_folder):
+    def drawn(fewest: int) -> dict[str, Any]:
+        sizes, batches = {"train": [16, fewest]}, {"batches": "drawn", "examples_per_batch": 8}
+        both = transfer(baselines=[], train=["world:qaa", "world:qab"], sizes=sizes, tuning={"epochs": 1} | batches)
+        return {"tasks": {"pos": both}, "surgeries": [None]}
+
+    compile_study(study(encoder_folder, **drawn(8)))
+    (fault,) = faults(encoder_folder, **drawn(7))
+    assert fault.startswith("tasks.pos.tuning: batches: drawn has full batches, but of one of the training languages")
+
+
 def test_references_are_probed_as_tunings_are(encoder_folder):
     tasks = {"pos": transfer(baselines=[], probes=PROBES, tuning={"max_length": 9})}
     plan = compile_study(study(encoder_folder, references=[NATIVE], tasks=tasks))

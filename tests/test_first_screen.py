@@ -118,9 +118,8 @@ def test_axes_end_where_scores_do(unit, values, differences):
     assert all(low <= 100 * value <= high for value in values if lowest <= 100 * value <= highest)
 
 
-def test_axes_of_what_has_no_bounds_are_free_and_that_of_cka_is_not():
+def test_axes_of_what_has_no_bounds_are_free():
     assert within("", [1.0, 7.0]).to_dict() == {"zero": False} == within("share", []).to_dict()
-    assert within("", [0.2, 1.2], measure="CKA").domain == [0.2, 1.0]
 
 
 def test_an_interval_that_is_cut_ends_in_an_arrow():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -110,3 +111,7 @@ def test_a_tagger_that_finds_no_entity_is_told(values, told):
     report = Report("t", "q", scores(values))
     found = [line for line in cautions(report, report.scores) if " 0" in line]
     assert [line.startswith(f"Named-entity recognition: {told}") for line in found] == ([True] if told else [])
+    own = replace(report, rows=[replace(row, task="mine") for row in report.rows], main={"mine": "f1"})
+    assert [line.startswith(f"mine: {told}") for line in cautions(own, own.scores) if " 0" in line] == [True] * bool(
+        told
+    )

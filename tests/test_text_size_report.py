@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from babelscope.core.intervals import Interval, geometric_interval
@@ -111,6 +112,13 @@ def test_techniques_stand_beside_the_published_ones():
     assert lines["layers:6-12"] == ["9.5", "", "9.0", ""]
     assert lines["freeze:0"] == ["", "", "7.3", ""]
     assert lines["as it is, not tuned"] == ["", "20.0", "", "23.5"]
+
+
+def test_a_tuning_without_a_schedule_has_a_name_among_techniques():
+    rows = [learned("m", schedule, 9.5, 0) for schedule in ("freeze:0", "upper:half")]
+    rows.append(replace(learned("m", "none", 8.5, 0), schedule=None))
+    (section,) = (one for one in sections_of(Report("", "", rows)) if "techniques" in one.title)
+    assert [line[1].text for line in section.tables[0].lines] == ["freeze:0", "upper:half", "everything trained"]
 
 
 def test_one_schedule_is_no_comparison_of_techniques():

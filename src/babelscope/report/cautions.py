@@ -235,7 +235,8 @@ def _no_entity(by_condition: Mapping[str, Sequence[Score]]) -> Iterator[str]:
 
 
 def _is_of_entities(score: Score) -> bool:
-    return score.task in TASKS and TASKS[score.task].reads == ENTITIES
+    """Tasks of a study's own that have F1 for their main measure are of entities: classes have accuracy."""
+    return TASKS[score.task].reads == ENTITIES if score.task in TASKS else score.measure == "f1"
 
 
 def _names(score: Score) -> tuple[str, str]:

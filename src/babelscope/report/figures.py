@@ -87,7 +87,7 @@ def line_chart(
     if table["language"].nunique() < 2:
         del table["language"]
     measure = measure_of(rows[0].measure)
-    limits = within(rows[0].unit, table["value"], measure=rows[0].measure)
+    limits = within(rows[0].unit, table["value"])
     meant = _runs(report, averaged, along) if averaged else table
     whole = meant.groupby("condition")["run"].nunique()
     points = meant.groupby(["condition", along], as_index=False, sort=False)
@@ -117,13 +117,10 @@ def _runs(report: Report, rows: Sequence[Row], along: Literal["step", "layer"]) 
     )  # fmt: skip
 
 
-def within(unit: str, values: Iterable[float | None], *, measure: str = "", differences: bool = False) -> alt.Scale:
-    """The scale of an axis that holds the values, as they are drawn, and ends where no score of the unit can be.
-
-    The CKA of two languages has no unit, and is from 0 to 1.
-    """
+def within(unit: str, values: Iterable[float | None], *, differences: bool = False) -> alt.Scale:
+    """The scale of an axis that holds the values, as they are drawn, and ends where no score of the unit can be."""
     factor = scale(unit)[0]
-    lowest, highest = (0.0, 1.0) if measure.startswith("CKA") else BOUNDS.get(unit, (-math.inf, math.inf))
+    lowest, highest = BOUNDS.get(unit, (-math.inf, math.inf))
     if differences:
         lowest, highest = lowest - highest, highest - lowest
     drawn = [value for value in values if value is not None and math.isfinite(value)]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from babelscope.core.row import Row
-from babelscope.core.scores import MEASURES, measure_of
+from babelscope.core.scores import measure_of
 from babelscope.core.tasks import TASKS
 
 COMPANIONS = (
-    "las", "uas", "las.nopunct", "uas.nopunct", "precision", "recall", "accuracy", "spearman", "coverage", "unknown",
-    "words", "examples",
+    "las", "uas", "las.nopunct", "uas.nopunct", "f1", "precision", "recall", "accuracy", "matthews", "pearson",
+    "spearman", "coverage", "unknown", "words", "examples",
 )  # fmt: skip
 """Measures shown beside a score of the same run, in this order."""
 
@@ -25,9 +25,10 @@ def main_measure(row: Row, main: Main = AS_USUAL) -> str:
     return main.get(task) or (TASKS[task].measures[0] if task in TASKS else row.measure)
 
 
-def rises(task: str) -> bool:
-    """Whether more of what the task is scored by is better."""
-    return task not in TASKS or MEASURES[TASKS[task].measures[0]].sign > 0
+def rises(task: str, main: Main = AS_USUAL) -> bool:
+    """Whether more of what the task is scored by is better; so it is taken to be of a task that is nowhere."""
+    measure = main.get(task) or (TASKS[task].measures[0] if task in TASKS else "")
+    return measure_of(measure).sign > 0
 
 
 def is_score(row: Row, main: Main = AS_USUAL) -> bool:

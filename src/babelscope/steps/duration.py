@@ -47,12 +47,25 @@ def duration_of(step: Training) -> Duration:
     counted = (tuning.apart if isinstance(step, Adapt) else tuning).steps_of(parts)
     if counted is not None:
         in_windows = isinstance(step, Tune) and "repeating-windows" in step.quirks  # each of which is an example
-        here = all(getattr(data, "is_here", True) for data in data_of(step))
+        here = all_here(data_of(step))
         repeated = isinstance(step, Distil) and tuning.steps is None
         return Duration(sum(parts), counted, here and not in_windows and not repeated)
     pieces = sum(float(words_of(data).mean()) * examples for data, examples in read_by(step)) * PIECES_A_WORD
     epochs, tokens = tuning.epochs or 1, tuning.tokens_per_batch or 1
     return Duration(sum(parts), max(epochs, round(epochs * pieces / tokens)), False)  # an epoch has a batch at least
+
+
+def all_here(train: Iterable[Any]) -> bool:
+    """Whether all data sets can be read: of others the sizes are known, if anything."""
+    return all(getattr(data, "is_here", True) for data in train)
+
+
+def by_language(train: Iterable[Any]) -> dict[str, int]:
+    """How many examples there are in each language of data sets."""
+    parts: dict[str, int] = {}
+    for data, examples in counted(train):
+        parts[data.code] = parts.get(data.code, 0) + examples
+    return parts
 
 
 def data_of(step: Training) -> tuple[Any, ...]:
@@ -86,11 +99,9 @@ def _examples(step: Training) -> list[int]:
     if isinstance(step, Adapt) and (apart := step.by_tokenizer(step.encoder.brought_in or ())):
         read_apart, pairs = [sum(map(examples_of, texts)) for texts in apart.values()], map(examples_of, step.parallel)
         return [read_apart[0] + sum(pairs), *read_apart[1:]]
-    parts: dict[str, int] = {}
-    for data, examples in read_by(step):
-        language = data.code if isinstance(step, Tune) else ""
-        parts[language] = parts.get(language, 0) + examples
-    return list(parts.values())
+    if isinstance(step, Tune):
+        return list(by_language(step.train).values())
+    return [sum(examples for _, examples in read_by(step))]
 
 
 @cache

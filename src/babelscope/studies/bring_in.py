@@ -159,7 +159,8 @@ def _collected(small: bool) -> tuple[str, ...]:
 
 def _texts(given: Parameters, numbered: tuple[str, ...], collected: tuple[str, ...]) -> tuple[Texts, Texts]:
     """Those of the languages that numbers of pairs are of, and of those that have several texts."""
-    own = given.texts or {}
+    own, told = given.texts or {}, (*(given.texts or {}), *given.treebanks)
+    numbered = (*numbered, *dict.fromkeys(code for code in told if code not in (*numbered, *collected)))
     if given.languages is not None:
         numbered, collected = given.languages, tuple(code for code in given.languages if code in collected)
     read = {code: own.get(code) or _known_texts(code) for code in (*numbered, *collected)} | own

@@ -14,7 +14,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.seeds import derive_seed
 from babelscope.encoders.pieces import cut_by_tokens
 from babelscope.tuning.schedule import Schedule
-from babelscope.tuning.settings import DEFAULT_TOKENS, Tuning
+from babelscope.tuning.settings import DEFAULT_TOKENS, Tuning, check_full
 
 BATCHES_PER_POOL = 50
 """Examples are sorted by length within random pools of about so many batches: little padding, much chance."""
@@ -77,7 +77,7 @@ def epoch_of_examples(
     sequences = np.split(np.arange(len(owners)), firsts[1:])
     whole = drawn and len(parts) > 1
     if whole:
-        _check_full(parts, examples_per_batch)
+        check_full(map(len, parts), examples_per_batch)
     batches = [
         [np.concatenate([sequences[example] for example in batch]) for batch in _cut(part, examples_per_batch, whole)]
         for part in parts
@@ -92,16 +92,6 @@ def _cut(part: NDArray[np.int64], size: int, whole: bool) -> Iterator[NDArray[np
     """Batches of so many examples, and the rest unless they are to be whole."""
     batches = np.split(part, range(size, len(part), size))
     return (batch for batch in batches if len(batch) == size or not whole)
-
-
-def _check_full(parts: Sequence[NDArray[np.int64]], size: int) -> None:
-    fewest = min(map(len, parts))
-    if fewest < size:
-        raise InputError(
-            f"batches: drawn has full batches, but of one of the training languages there are {fewest} examples, fewer "
-            f"than {size}, so that none would be read",
-            f"Write `examples_per_batch: {fewest}` or fewer, or `batches: one-language`",
-        )
 
 
 def _drawn(

@@ -154,6 +154,21 @@ class Tuning(Declaration):
         return None if batches is None or self.epochs is None else self.epochs * batches
 
 
+def check_full(examples: Iterable[int], size: int) -> None:
+    """Refuse full batches of so many examples where there are fewer of a language.
+
+    Raises:
+        InputError: none of these would be read.
+    """
+    fewest = min(examples)
+    if fewest < size:
+        raise InputError(
+            f"batches: drawn has full batches, but of one of the training languages there are {fewest} examples, fewer "
+            f"than {size}, so that none would be read",
+            f"Write `examples_per_batch: {fewest}` or fewer, or `batches: one-language`",
+        )
+
+
 def _counted(tuning: Tuning) -> Tuning:
     if tuning.micro_tokens == "auto":
         raise ValueError(_NO_AUTO)

@@ -11,7 +11,7 @@ from babelscope.corpora.datasets import FileData
 from babelscope.measures import Compiled
 from babelscope.measures.text_size import TextSize
 from babelscope.steps import Baseline, Distil, EncoderStep, Tune
-from babelscope.steps.duration import examples_of
+from babelscope.steps.duration import by_language, examples_of
 from babelscope.steps.plan import Plan
 from babelscope.steps.translations import translations
 from babelscope.study.compile.contrasts import check_contrasts
@@ -38,7 +38,7 @@ def compile_study(study: Study) -> Plan:
         told = f"measures.{k} is of the kind {measure.kind}; entries are counted from 0"
         measure.check(compiled, faults.within(f"measures.{k}", told))
     check_surgeries(study, encoders, operated, faults)
-    _check_schedules(study, operated, faults)
+    _check_schedules(study, operated, transfers.values(), faults)
     _check_heads(encoders, transfers, faults)
     _check_depths(operated, encoders, transfers, faults)
     _check_batches(operated, transfers, faults)
@@ -112,12 +112,15 @@ def _not_told_apart(first: Step, second: Step) -> str:
     return f"{problem}, and rows could not tell the two apart; make two studies of them"
 
 
-def _check_schedules(study: Study, encoders: Iterable[EncoderStep], faults: Faults) -> None:
+def _check_schedules(
+    study: Study, encoders: Iterable[EncoderStep], transfers: Iterable[ResolvedTransfer], faults: Faults
+) -> None:
     """Whether encoders have the layers that schedules name, as far as can be seen, and tunings the time and dropout."""
     if not any(study.schedules):
         return
     layers = dict.fromkeys(encoder.layers for encoder in encoders if encoder.layers)
-    durations = dict.fromkeys((transfer.tuning.epochs, transfer.tuning.steps) for transfer in study.tasks.values())
+    by_steps = any(schedule and schedule.chosen.stage_length != "epoch" for schedule in study.schedules)
+    durations = dict.fromkeys(_duration(transfer, counted=by_steps) for transfer in transfers)
     without_dropout = [name for name, transfer in study.tasks.items() if not transfer.tuning.encoder_dropout]
     for k, schedule in enumerate(study.schedules):
         if schedule:
@@ -128,6 +131,14 @@ def _check_schedules(study: Study, encoders: Iterable[EncoderStep], faults: Faul
             for name in without_dropout if schedule.frozen_dropout else ():
                 problem = f"frozen_dropout: tasks.{name} has encoder_dropout: false, so that no layer has dropout"
                 faults.add(f"schedules.{k}", f"{problem}; leave one of the two out")
+
+
+def _duration(transfer: ResolvedTransfer, *, counted: bool) -> tuple[int | None, int | None]:
+    """Epochs and steps of a task's tunings: steps that are declared, or, if they are to be counted, of the examples."""
+    tuning = transfer.transfer.tuning
+    if counted and transfer.is_counted:
+        return tuning.epochs, tuning.steps_of(by_language(transfer.train).values())
+    return tuning.epochs, tuning.steps
 
 
 def _check_heads(encoders: ResolvedEncoders, transfers: Mapping[str, ResolvedTransfer], faults: Faults) -> None:

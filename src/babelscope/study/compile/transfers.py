@@ -17,6 +17,7 @@ from babelscope.corpora.sources import Split
 from babelscope.measures.probing import Probe, Probing, ScoreReference
 from babelscope.measures.text_size import TextSize
 from babelscope.steps import Baseline, BringIn, EncoderStep, Evaluate, Operate, Recurrent, Tune
+from babelscope.steps.duration import all_here, by_language
 from babelscope.steps.memory import in_portions
 from babelscope.steps.tune import check_batches
 from babelscope.study.compile.encoders import ResolvedEncoders
@@ -25,6 +26,7 @@ from babelscope.tasks.baselines import BaselineRule
 from babelscope.tasks.kinds import BILSTM, kind_of
 from babelscope.tuning.probes import Corpus, Probes
 from babelscope.tuning.schedule import Schedule
+from babelscope.tuning.settings import check_full
 
 
 @dataclass(frozen=True)
@@ -129,10 +131,20 @@ class ResolvedTransfer:
         """Refuse batches that an encoder could not read, as far as the languages brought into it are known.
 
         Raises:
-            InputError: batches are of several languages, which it reads with different tokenizers.
+            InputError: batches are of several languages, which it reads with different tokenizers; or full ones of more
+                examples than a language has.
         """
-        tuned = _as_tuned(encoder)
-        check_batches(self.train, self.transfer.tuning, tuned, tuned.brought_in or ())
+        tuned, tuning = _as_tuned(encoder), self.transfer.tuning
+        check_batches(self.train, tuning, tuned, tuned.brought_in or ())
+        if tuning.batches == "drawn" and tuning.examples_per_batch and self.is_counted:
+            examples = by_language(self.train)
+            if len(examples) > 1:
+                check_full(examples.values(), tuning.examples_per_batch)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is known how many examples are trained on."""
+        return bool(self.train) and all_here(self.train) and "repeating-windows" not in self.transfer.quirks
 
     def recurrent(self, seed: int) -> Tune:
         """The training of a BiLSTM, which has settings and a head of its own, and no layers to freeze."""

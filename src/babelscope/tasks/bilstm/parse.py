@@ -22,10 +22,10 @@ from babelscope.tasks.parse import ParseBatch, Parsing, predict_trees
 class BiLstmParser(nn.Module):
     """Gives the words of a sentence a tree."""
 
-    def __init__(self, backbone: BiLstmBackbone, head: str | None = "small"):
+    def __init__(self, backbone: BiLstmBackbone):
         super().__init__()
         self.backbone = backbone
-        self.biaffine = Biaffine(backbone.hidden_size, head)
+        self.biaffine = Biaffine(backbone.hidden_size, "small")
 
     def forward(self, words: WordBatch) -> Tensor:
         """[sentences, words, hidden]: the states of words."""

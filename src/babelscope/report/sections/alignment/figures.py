@@ -65,7 +65,7 @@ def _likeness(report: Report, group: Sequence[Alignment]) -> Chart:
     )  # fmt: skip
     look = look_of("stage:N", list(dict.fromkeys(table["stage"])), set(table["stage"]), lines=True)
     x = alt.X("layer:Q", title="Layer", axis=alt.Axis(values=sorted(set(table["layer"])), format="~s", grid=False))
-    limits = within(group[0].unit, table["value"], measure=group[0].measure)
+    limits = within(group[0].unit, table["value"])
     y = alt.Y("value:Q", title=unit or None, scale=limits, axis=alt.Axis(tickCount=6))
     number = alt.Tooltip("value:Q", format=".3f")
     faint = alt.Chart(table).mark_line(opacity=0.18, strokeWidth=1).encode(

@@ -18,7 +18,7 @@ from babelscope.core.intervals import Interval
 from babelscope.core.row import Row
 from babelscope.core.training import TrainedOn
 from babelscope.measures.formulas.landscape import reach
-from babelscope.report.kinds import main_measure, rises
+from babelscope.report.kinds import Main, main_measure, rises
 from babelscope.report.model import Report
 from babelscope.report.sections.between.means import Run, Values, over_pairs, subtracted
 
@@ -150,6 +150,8 @@ class Between:
     """All lines of a report. What is said of them is of tasks whose scores are better when higher."""
 
     lines: Sequence[Line]
+    main: Main = field(default_factory=dict)
+    """As of a report."""
 
     @classmethod
     def of(cls, report: Report) -> Between:
@@ -170,12 +172,15 @@ class Between:
                 line.scores_on[Where.of(row)][row.alpha1] = row.value
             elif row.measure == "loss":
                 line.losses_on[Where.of(row)][row.alpha1] = row.value
-        of_parts = {key: lines.get((key[0], whole, *key[2:])) for key, whole in wholes.items()}
-        return cls([replace(line, whole=of_parts.get(key)) for key, line in lines.items()])
+        of_parts = {}
+        for key, name in wholes.items():
+            whole = (key[0], name, *key[2:])
+            of_parts[key] = lines.get(whole, Line(*whole))  # an empty one, which has no bilingual model
+        return cls([replace(line, whole=of_parts.get(key)) for key, line in lines.items()], report.main)
 
     @cached_property
     def _rising(self) -> list[Line]:
-        return [line for line in self.lines if rises(line.task)]
+        return [line for line in self.lines if rises(line.task, self.main)]
 
     @cached_property
     def bilingual(self) -> list[Line]:

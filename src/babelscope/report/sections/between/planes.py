@@ -55,7 +55,7 @@ def planes(report: Report) -> list[Plane]:
     for row in report.rows:
         task, split = row.task or "", row.split or ""
         of_plane = row.kind == "interpolation" and row.alpha2 is not None and row.seed is not None
-        if of_plane and row.measure == main_measure(row, report.main) and rises(task):
+        if of_plane and row.measure == main_measure(row, report.main) and rises(task, report.main):
             key = (task, moving(row), split, row.models)
             by_key.setdefault(key, Plane(*key)).rows.append(row)
     return list(by_key.values())

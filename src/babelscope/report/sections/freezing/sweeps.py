@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from babelscope.report.model import Report
 from babelscope.report.score import Score, title_of
 from babelscope.tuning.schedule import Schedule
+from babelscope.tuning.schedules.freeze import Freeze
 
 FEWEST = 3
 """Numbers of frozen layers that make a sweep."""
@@ -60,8 +61,8 @@ def frozen_layers(schedule: Schedule) -> int | None:
 
     It may leave dropout in them or not.
     """
-    alone = Schedule(name=schedule.name, freeze=schedule.freeze or 0, frozen_dropout=schedule.frozen_dropout)
-    return schedule.freeze if schedule == alone else None
+    alone = schedule.decay == 1 and schedule.lora is None
+    return schedule.chosen.freeze if alone and isinstance(schedule.chosen, Freeze) else None
 
 
 def sweeps(report: Report) -> list[Sweep]:

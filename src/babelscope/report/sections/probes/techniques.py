@@ -42,7 +42,8 @@ def _table(scores: Sequence[Score]) -> Table:
 def _technique(score: Score, scores: Sequence[Score]) -> str:
     """With the task and the training, where an encoder has several of them on the text."""
     same = [other for other in scores if (other.encoder, other.place) == (score.encoder, score.place) and other.seeds]
-    told = [score.surgery, score.schedule] if score.seeds or score.schedule or score.surgery else [NOT_TUNED]
+    tuned = score.seeds or score.schedule or score.surgery
+    told = [score.surgery, score.schedule or "everything trained"] if tuned else [NOT_TUNED]
     told += [title_of(score.task)] if len({other.task for other in same}) > 1 else []
     told += [f"trained on {score.training}"] if score.training and len({other.training for other in same}) > 1 else []
     return ", ".join(filter(None, told))
