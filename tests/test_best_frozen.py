@@ -33,7 +33,8 @@ def swept(
     ("schedule", "layers"),
     [
         ({"freeze": 2}, 2), ({"freeze": -1, "frozen_dropout": True}, -1), ({"strategy": "freeze:2"}, 2),
-        ({"strategy": {"strategy": "freeze", "freeze": 0}}, 0), ({"upper": "half"}, None), ({"strategy": "upper:half"}, None),
+        ({"strategy": {"strategy": "freeze", "freeze": 0}}, 0),
+        ({"upper": "half"}, None), ({"strategy": "upper:half"}, None),
         ({"freeze": 2, "decay": 0.9}, None), ({"freeze": 2, "lora": 4}, None),
     ],
 )  # fmt: skip
