@@ -109,7 +109,13 @@ def test_languages_of_ones_own():
     assert alone.name == "world-natural with 50 pairs"
     texts = {"ga": ["tatoeba:ga"]}
     added, *_ = find_study("bring-in@real", own | {"languages": None, "texts": texts, "pairs": [50]}).encoders[1:]
-    assert "ga" in added.languages and {"it", "de"} <= added.languages.keys(), "the texts were not read"
+    assert {*added.languages} == {"it", "pt", "sv", "de", "ga"}, "the texts were not read"
+    texts |= {"fr": ["tatoeba:fr"], "es": ["tatoeba:es", "ntrex:es"]}
+    treebanks = own["treebanks"] | {"en": "UD_English-PUD"}
+    given = own | {"languages": None, "texts": texts, "treebanks": treebanks, "pairs": [50]}
+    added, *_, whole = find_study("bring-in@real", given).encoders[1:]
+    assert {*added.languages} == {"it", "pt", "sv", "de", "ga", "fr"}, "English is the source, and Spanish has several"
+    assert "es" in whole.languages and "fr" not in whole.languages
     with pytest.raises(InputError, match=r"ga: no treebank of it .* 'treebanks=\{ga: treebank:ga:FILE\}'"):
         find_study("bring-in@real", {"encoder": "world-natural", "languages": ["ga"]})
     with pytest.raises(StudyError, match="texts: bring-in@world has no use for it here"):

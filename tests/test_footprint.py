@@ -85,7 +85,6 @@ def test_a_width_that_gpt2_leaves_null_is_what_its_layers_have(tokenizer, tmp_pa
 def test_what_cannot_be_seen_is_not_known(tmp_path, config):
     assert footprint(str(tmp_path / "none")) is None
     (tmp_path / "config.json").write_text(json.dumps(config))
-    footprint.cache_clear()
     assert footprint(str(tmp_path)) is None
 
 

@@ -161,14 +161,13 @@ def test_steps_take_as_long_as_their_like_by_the_tokens_that_are_read(encoder_fo
 def test_trainings_whose_weights_are_read_again_count(encoder_folder, tmp_path, monkeypatch):
     """They are there, but for the weights: another language is to be scored."""
     plan = compiled(encoder_folder)
-    (tune, *_), scores = of_kind(plan, Tune), of_kind(plan, Evaluate)
+    scores = of_kind(plan, Evaluate)
     made_up(monkeypatch, plan, {step.key: 3.0 for step in (*of_kind(plan, Tune), *scores[1:])})
     assert Prediction.of(plan, Store(tmp_path)).pending.keys() == {scores[0].key}
     monkeypatch.setattr(Store, "is_whole", lambda store, key: False)
     predicted = Prediction.of(plan, Store(tmp_path))
     assert predicted.pending.keys() == {scores[0].key, scores[0].model.key}
     assert predicted.expected[scores[0].model.key].seconds == pytest.approx(3.0, rel=0.5)
-    assert tune.key in plan.steps
 
 
 def test_steps_of_another_shape_say_nothing(encoder_folder, tmp_path, monkeypatch):

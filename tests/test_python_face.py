@@ -298,6 +298,6 @@ def test_the_key_of_a_tuned_encoder_is_the_one_that_commands_take(tagger, tmp_pa
 
 
 def test_changes_are_told_as_yaml_has_them():
-    given = {"shots": None, "seeds": (0, 1), "small": True, "rate": 2e-5, "encoder": "my folder"}
+    given = {"shots": None, "seeds": (0, 1), "small": True, "rate": 2e-5, "encoder": Path("my folder")}
     told = spoken_changes(given)
     assert [parse_value(change.partition("=")[2]) for change in told] == [None, [0, 1], True, 2e-5, "my folder"]

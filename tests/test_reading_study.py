@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 import babelscope as bs
-from babelscope.core.errors import InputError, StepError
+from babelscope.core.errors import InputError, StudyError
 from babelscope.core.row import Row
 from babelscope.corpora.conllu import read_conllu, write_conllu
 from babelscope.corpora.datasets import find
@@ -89,10 +89,10 @@ def test_a_study_reads_a_language_with_its_own_tokenizer_and_all_else_as_ever(ra
     assert {row.language for row in ran.rows(Evaluate, "own")} == {"qaa", "qab", "qab>world"}
 
 
-def test_mixed_batches_of_two_tokenizers_fail_before_training(folder, store):
+def test_mixed_batches_of_two_tokenizers_are_refused(folder, store):
     tuned = bs.load(folder / "own", store=store)
     quick = {"learning_rate": 3e-3, "steps": 3}
-    with pytest.raises(StepError, match=r"training on qaa, qab: .*(.|\n)*`batches: one-language`"):
+    with pytest.raises(StudyError, match=r"training on qaa, qab: .*(.|\n)*`batches: one-language`"):
         tuned.tune("pos", ["world:qaa", "world:qab"], sizes={"train": 20, "dev": 5}, tuning=quick)
     apart = quick | {"batches": "one-language"}
     assert tuned.tune("pos", ["world:qaa", "world:qab"], sizes={"train": 20, "dev": 5}, tuning=apart).rows()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.filesize import decimal
@@ -226,11 +227,14 @@ def planned_job(name: str, changes: Sequence[str] | None, store: Store | Path | 
 
 
 def spoken_changes(changes: Mapping[str, Any]) -> tuple[str, ...]:
-    """Changes as the command line has them: KEY=VALUE, the value in YAML, of which JSON is a part."""
-    spoken = {
-        key: value if isinstance(value, str) else json.dumps(value, default=str) for key, value in changes.items()
-    }
-    return tuple(f"{key}={value}" for key, value in spoken.items())
+    """Changes as the command line has them: KEY=VALUE, where a value that is no text is in JSON, a part of YAML."""
+    return tuple(f"{key}={_spoken(value)}" for key, value in changes.items())
+
+
+def _spoken(value: Any) -> str:
+    if isinstance(value, str | PurePath):
+        return str(value)
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _parse_changes(changes: Sequence[str]) -> dict[str, Any]:

@@ -98,7 +98,7 @@ def among(verdict: Verdict, p: float | None, claims: int) -> str:
 
 
 def why_unknown(difference: Effect) -> Verdict:
-    """Why a difference has no interval."""
+    """Why a difference has no interval. Tables have no axis of two languages, which are these alone."""
     return Verdict.TOO_FEW if difference.seeds < FEWEST_SEEDS else Verdict.SAME
 
 

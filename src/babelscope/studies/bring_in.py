@@ -52,7 +52,7 @@ class Parameters(DeviceParameters):
     """Default: world-natural in the world, all-MiniLM-L6-v2 on real text, and mBERT and XLM-R on paper."""
     languages: tuple[str, ...] | None = None
     """Codes of those that are brought in by `pairs`. Default: the world's unseen ones, two if small; it, pt, sv and de;
-    on paper Faroese, Maltese, Uyghur (which XLM-R has seen) and Wolof."""
+    on paper Faroese, Maltese, Uyghur (which XLM-R has seen) and Wolof; and those of `texts` and `treebanks`."""
     treebanks: dict[str, str] = Field(default={})
     """Elsewhere: what languages are scored on, such as `ga: UD_Irish-IDT`; default: the PUD ones, on paper those of
     unseen-languages."""
@@ -159,8 +159,10 @@ def _collected(small: bool) -> tuple[str, ...]:
 
 def _texts(given: Parameters, numbered: tuple[str, ...], collected: tuple[str, ...]) -> tuple[Texts, Texts]:
     """Those of the languages that numbers of pairs are of, and of those that have several texts."""
-    own, told = given.texts or {}, (*(given.texts or {}), *given.treebanks)
-    numbered = (*numbered, *dict.fromkeys(code for code in told if code not in (*numbered, *collected)))
+    own = given.texts or {}
+    by_all = [code for code in collected if len(own.get(code) or _known_texts(code)) > 1]
+    there = (*numbered, *by_all, SOURCE)
+    numbered = (*numbered, *dict.fromkeys(code for code in (*own, *given.treebanks) if code not in there))
     if given.languages is not None:
         numbered, collected = given.languages, tuple(code for code in given.languages if code in collected)
     read = {code: own.get(code) or _known_texts(code) for code in (*numbered, *collected)} | own

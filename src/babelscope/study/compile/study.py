@@ -171,6 +171,8 @@ def _check_depths(
 
 def _check_batches(operated: Iterable[EncoderStep], transfers: Mapping[str, ResolvedTransfer], faults: Faults) -> None:
     """Whether batches can hold what encoders are trained on, as far as can be seen of the languages in these."""
+    for name, transfer in transfers.items():
+        faults.resolve(f"tasks.{name}.tuning", transfer.check_full_batches)
     for encoder, (name, transfer) in product(operated, transfers.items()):
         if transfer.is_for(encoder):
             faults.resolve(f"tasks.{name}.tuning", transfer.check_batches, encoder)

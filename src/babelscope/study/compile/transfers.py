@@ -131,15 +131,21 @@ class ResolvedTransfer:
         """Refuse batches that an encoder could not read, as far as the languages brought into it are known.
 
         Raises:
-            InputError: batches are of several languages, which it reads with different tokenizers; or full ones of more
-                examples than a language has.
+            InputError: batches are of several languages, which it reads with different tokenizers.
         """
-        tuned, tuning = _as_tuned(encoder), self.transfer.tuning
-        check_batches(self.train, tuning, tuned, tuned.brought_in or ())
-        if tuning.batches == "drawn" and tuning.examples_per_batch and self.is_counted:
-            examples = by_language(self.train)
-            if len(examples) > 1:
-                check_full(examples.values(), tuning.examples_per_batch)
+        tuned = _as_tuned(encoder)
+        check_batches(self.train, self.transfer.tuning, tuned, tuned.brought_in or ())
+
+    def check_full_batches(self) -> None:
+        """Refuse full batches of more examples than there are of a language, where that is known.
+
+        Raises:
+            InputError: none of that language would be read.
+        """
+        tuning = self.transfer.tuning
+        drawn = tuning.batches == "drawn" and self.is_counted
+        if tuning.examples_per_batch and drawn and len(examples := by_language(self.train)) > 1:
+            check_full(examples.values(), tuning.examples_per_batch)
 
     @property
     def is_counted(self) -> bool:
