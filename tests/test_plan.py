@@ -225,6 +225,24 @@ def test_an_encoder_is_not_named_like_a_baseline_or_another_pretraining():
     assert "the baseline most-frequent-tag" in caught.value.faults[1]
 
 
+@pytest.mark.parametrize(
+    ("module", "extra", "changes"),
+    [
+        ("peft", "lora", {"schedules": ["freeze:0,lora=2"]}),
+        ("openTSNE", "tsne", {"projection": {"source": "qaa", "targets": ["qab"], "pairs": 9, "library": "openTSNE"}}),
+    ],
+)
+def test_a_library_that_is_not_there_is_named_before_computing(
+    encoder_folder, tmp_path, monkeypatch, module, extra, changes
+):
+    monkeypatch.setitem(sys.modules, module, None)
+    study = write_study(tmp_path / "study.yaml", declaration(encoder_folder, **changes))
+    assert babelscope("plan", study, "--store", tmp_path / "store").status == 0
+    answer = babelscope("run", study, "--store", tmp_path / "store", "--jobs", 1)
+    assert answer.status == 2 and f"{module} is not installed: pip install 'babelscope[{extra}]'" in answer.errors
+    assert not list((tmp_path / "store").glob("results/*"))
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a CUDA device")
 def test_a_device_that_is_not_there_is_refused_before_computing(encoder_folder, tmp_path):
     declared = declaration(encoder_folder, tasks={"pos": transfer(tuning={"epochs": 1, "device": "cuda"})})

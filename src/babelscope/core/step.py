@@ -120,6 +120,11 @@ class Step(Declaration):
         return Needs()
 
     @property
+    def libraries(self) -> dict[str, str]:
+        """The modules that it takes and not every installation has, each with the extra that installs it."""
+        return {}
+
+    @property
     def title(self) -> str:
         """A short line for people."""
         return type(self).__name__

@@ -151,13 +151,14 @@ def run(
     from babelscope.engine.run import run_plan
     from babelscope.engine.tracking import Tracked
     from babelscope.face.display import RunDisplay
-    from babelscope.steps.plan import check_data, check_devices, check_encoders
+    from babelscope.steps.plan import check_data, check_devices, check_encoders, check_libraries
 
     pending = missing(plan, store, read)
     check_encoders(pending)
     check_data(pending)
     if engine.place == LOCAL:
         check_devices(pending)
+        check_libraries(pending)
     crew = engine.crew(store, pending)
     display = RunDisplay(plan, len(pending), console or Console(stderr=True, soft_wrap=True, emoji=False))
     tracked = Tracked(plan, store, trackers, display.warn)

@@ -65,6 +65,10 @@ class Projecting(Step):
         raise NotImplementedError
 
     @property
+    def libraries(self) -> dict[str, str]:
+        return {"openTSNE": "tsne"} if self.library == "openTSNE" else {}
+
+    @property
     def title(self) -> str:
         return f"project {' and '.join(self.languages)}: {self.encoder.labels['encoder']}"
 

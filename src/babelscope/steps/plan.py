@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 from babelscope.core.declaration import Declaration
 from babelscope.core.devices import check_device
@@ -85,6 +86,17 @@ def check_devices(steps: Iterable[Step]) -> None:
     """
     for device in sorted({step.needs.device for step in steps}):
         check_device(device)
+
+
+def check_libraries(steps: Iterable[Step]) -> None:
+    """Refuse steps that take a library which is not installed here.
+
+    Raises:
+        InputError: names the first, and how to install it.
+    """
+    for module, extra in {name: extra for step in steps for name, extra in step.libraries.items()}.items():
+        if not find_spec(module):
+            raise InputError(f"{module} is not installed: pip install 'babelscope[{extra}]'")
 
 
 def check_encoders(steps: Iterable[Step]) -> None:

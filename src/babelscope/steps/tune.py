@@ -101,6 +101,10 @@ class Tune(Step):
         return Needs.on(tuning.device, tuning.threads, memory)
 
     @property
+    def libraries(self) -> dict[str, str]:
+        return {"peft": "lora"} if self.schedule and self.schedule.lora else {}
+
+    @property
     def title(self) -> str:
         labels = self.labels
         details = ", ".join(labels[name] for name in ("surgery", "schedule") if labels.get(name))
