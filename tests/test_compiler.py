@@ -162,6 +162,14 @@ def test_full_batches_of_more_examples_than_there_are_of_a_language_are_refused(
     assert fault.startswith("tasks.pos.tuning: batches: drawn has full batches, but of one of the training languages")
 
 
+def test_an_empty_name_and_a_single_point_are_refused(encoder_folder):
+    (fault,) = faults(encoder_folder, encoders=[" "])
+    assert fault == "encoders.0: an encoder's name is empty"
+    single = {"measure": "projection", "source": "qaa", "targets": ["qab"], "pairs": 1}
+    with pytest.raises(ValueError, match=r"pairs\s+Input should be greater than or equal to 2"):
+        study(encoder_folder, measures=[single])
+
+
 def test_references_are_probed_as_tunings_are(encoder_folder):
     tasks = {"pos": transfer(baselines=[], probes=PROBES, tuning={"max_length": 9})}
     plan = compile_study(study(encoder_folder, references=[NATIVE], tasks=tasks))

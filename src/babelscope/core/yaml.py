@@ -43,7 +43,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
     try:
         declared = _yaml().load(text)
     except DuplicateKeyError as error:
-        raise DataError(path, _line(error), f"{str(error.problem).splitlines()[0]}; give each key once") from None
+        problem = str(error.problem).partition(" with value")[0]  # which it has not read
+        raise DataError(path, _line(error), f"{problem}; give each key once") from None
     except MaxDepthExceededError as error:
         raise DataError(path, _line(error), f"nested more than {DEEPEST} deep, as no study is") from None
     except MarkedYAMLError as error:

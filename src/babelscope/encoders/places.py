@@ -83,6 +83,8 @@ def locate(source: str) -> Place:
     Raises:
         EncoderError: there is no such encoder (says what there is), or it can be seen that the folder holds none.
     """
+    if not source.strip():
+        raise EncoderError("an encoder's name is empty", _advice())
     if source.startswith(SHAPE):
         if (name := source.removeprefix(SHAPE)) not in SHAPES:
             raise EncoderError(f"{source}: no such shape{did_you_mean(name, SHAPES)}; there are {', '.join(SHAPES)}")

@@ -27,6 +27,13 @@ def is_shelved(name: str, shelf: str) -> bool:
     return name[:2] == shelf and IS_DIGEST(name) is not None
 
 
+def _what_to_do(marker: Path) -> str:
+    """With a folder that has no mark: it may have lost it."""
+    if (marker.parent / "results").is_dir():
+        return f'if it was one, it has lost {marker.name}: write {{"format": {FORMAT}}} into that file'
+    return "give --store a new or an empty folder"
+
+
 def refuse_foreign(folder: Path) -> None:
     """Raises StoreError if there is something else than a store of this format, or an empty folder; or if it is none
     yet, and in a folder of another store, which would take it for a part of its own."""
@@ -36,7 +43,7 @@ def refuse_foreign(folder: Path) -> None:
     if not marker.exists():
         foreign = folder.exists() and any(not file.name.startswith(FORMAT_FILE) for file in folder.iterdir())
         if foreign and not marker.exists():  # which another process may just have put there
-            raise StoreError(f"{folder}: neither empty nor a store; give --store a new or an empty folder")
+            raise StoreError(f"{folder}: neither empty nor a store; {_what_to_do(marker)}")
         _refuse_within(folder)
         return
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import product
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, PositiveInt
 
@@ -54,8 +54,8 @@ class Projection(Measure):
 
     The translation share is the share of words whose nearest word in the other language is a translation.
     """
-    pairs: Count = 100
-    """At most how many pairs of aligned words are shown."""
+    pairs: Annotated[Count, Field(ge=2)] = 100
+    """At most how many pairs of aligned words are shown, two or more."""
     library: Library | None = None
     """The library that computes t-SNE; None: openTSNE where it is installed, else scikit-learn."""
     alignments: tuple[str, ...] = ()
