@@ -35,7 +35,7 @@ def test_a_folder_that_is_something_else_is_refused(tmp_path: Path) -> None:
 
 def test_a_store_that_has_lost_its_mark_is_told_how_to_have_it_again(store: Store) -> None:
     (store.folder / "babelscope-store.json").unlink()
-    with pytest.raises(StoreError, match="it has lost babelscope-store.json: write (.*) into that file") as caught:
+    with pytest.raises(StoreError, match=r"it has lost babelscope-store\.json: write (.*) into that file") as caught:
         Store(store.folder)
     (store.folder / "babelscope-store.json").write_text(str(caught.value).partition("write ")[2].partition(" into")[0])
     Store(store.folder)
