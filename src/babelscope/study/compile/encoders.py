@@ -135,12 +135,12 @@ class ResolvedEncoders:
         before = [encoder for encoder in (*self.declared, *self.references) if encoder is not None]
         if same := [encoder for encoder in before if encoder.labels["encoder"] == name]:
             return same[0]
-        looked_up = len(self.declared) + len(self.references)
-        for k, given in enumerate((*self.study.encoders, *self.study.references)):
-            if not isinstance(given, str) and given.name == name:
-                if k >= looked_up:  # else it has a fault of its own
-                    self.faults.add(f"{path}.encoder", f"{name} is not made before this one; declare it first")
-                return None
+        given = (*self.study.encoders, *self.study.references)
+        made = [None if isinstance(each, str) else each.name for each in given]
+        if name in made:
+            if made.index(name) >= len(self.declared) + len(self.references):  # else it has a fault of its own
+                self.faults.add(f"{path}.encoder", f"{name} is not made before this one; declare it first")
+            return None
         return self.faults.resolve(f"{path}.encoder", _load, name)
 
     def _text(self, path: str, given: str | WorldText, sentences: int | None) -> WorldText | FileData | None:
