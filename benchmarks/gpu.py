@@ -2,9 +2,9 @@
 
 Parts: `ceiling` (of matrix products and of copies), `bert` (BERT-base in bfloat16 on sentences of up to 128 pieces,
 against `transformers.Trainer` with its best flags), `profile` (where the time of that goes), `graphs` (a tuning of a
-small encoder kernel by kernel, and as graphs of kernels), `sharing` (small tunings, by how many share the GPU),
-`study` (a tenth of what `align-then-predict@paper` does with English, with random weights of mBERT's shape; needs
-treebanks in `BABELSCOPE_DATA`).
+small encoder kernel by kernel, and as graphs of kernels), `sharing` (small tunings, by how many share the GPU; to be
+asked for again while NVIDIA's MPS runs), `study` (a tenth of what `align-then-predict@paper` does with English, with
+random weights of mBERT's shape; needs treebanks in `BABELSCOPE_DATA`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from functools import partial
 from itertools import cycle
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 import torch
@@ -44,7 +45,8 @@ from benchmarks.machine import timed
 from benchmarks.table import OURS, Run, Side
 from benchmarks.training import HEAD_DROPOUT, Given, babelscope_run, batch_of, products, trainer_run
 
-LONGEST, ROUNDS = 128, 3
+LONGEST, EPOCHS, SEEN = 128, 4, 40
+"""Pieces of a sentence; passes over the sentences; steps that are profiled, just before the last one of a run."""
 BEST = {"optim": "adamw_torch_fused", "train_sampling_strategy": "group_by_length", "bf16": True}
 """The Trainer's flags that make it fastest, but for its own compile, which takes longer than all of this."""
 SHARED = {"epochs": 6, "device": "cuda"}
@@ -57,6 +59,7 @@ def main() -> None:
     parser.add_argument("--jobs", nargs="*", type=int, default=[1, 8])
     parser.add_argument("--steps", type=int, default=1000, help="of BERT-base")
     parser.add_argument("--tokens", nargs="*", type=int, default=[4096, 16384])
+    parser.add_argument("--rounds", type=int, default=3, help="of BERT-base")
     given = parser.parse_args()
     transformers_logging.set_verbosity_error()
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, {os.cpu_count()} cores", flush=True)
@@ -95,12 +98,12 @@ def long_sentences(count: int) -> list[Tagged]:
 
 def bert_base(tokens: int, steps: int) -> Given:
     """BERT-base with random weights, and enough sentences for so many steps of so many pieces."""
-    sentences = long_sentences(steps * tokens // 64 + 100)
+    sentences = long_sentences(steps // EPOCHS * tokens // 64 + 100)
     torch.manual_seed(0)
     tokenizer = load_encoder(SHIPPED / "world-natural").tokenizer
     encoder = Encoder(untrained_model(BertConfig(vocab_size=30_522)), tokenizer, "BERT-base")
     tuning = Tuning(
-        learning_rate=1e-4, epochs=1, tokens_per_batch=tokens, dropout=HEAD_DROPOUT, max_length=LONGEST,
+        learning_rate=1e-4, epochs=EPOCHS, tokens_per_batch=tokens, dropout=HEAD_DROPOUT, max_length=LONGEST,
         precision="bfloat16", device="cuda",
     )  # fmt: skip
     return Given(encoder, sentences[100:], sentences[:100], tuning)
@@ -113,11 +116,11 @@ def bert(given: argparse.Namespace) -> None:
     for tokens in given.tokens:
         one = bert_base(tokens, given.steps)
         task = Tagging(Tagger(one.encoder, UPOS, HEAD_DROPOUT, LONGEST), one.train)
-        pieces, batch = int(task.lengths.sum()), batch_of(tokens, task)
+        pieces, batch = EPOCHS * int(task.lengths.sum()), batch_of(tokens, task)
         trainer = partial(trainer_run, one, BEST, batch, one.tuning.learning_rate)
         sides: dict[str, Side] = {OURS: partial(babelscope_run, one), "Trainer, best flags": trainer}
         runs: dict[str, list[Run]] = {name: [] for name in sides}
-        for seed in range(ROUNDS):
+        for seed in range(given.rounds):
             for name, side in sides.items():
                 runs[name].append(side(seed))
         for name, run in runs.items():
@@ -131,21 +134,35 @@ def bert(given: argparse.Namespace) -> None:
             )
 
 
-def profile(_: argparse.Namespace) -> None:
-    """Of a run, which kernels take the GPU's time, and how much of the time it is busy."""
-    from torch.autograd import DeviceType
+def profile(given: argparse.Namespace) -> None:
+    """Of the last steps of a run, which kernels take the GPU's time, and how much of the time it is busy."""
+    for tokens in given.tokens:
+        seen, seconds = last_steps(bert_base(tokens, 5 * SEEN))
+        kernels = sorted(seen.key_averages(), key=lambda each: -each.self_device_time_total)
+        busy = sum(each.self_device_time_total for each in kernels) / 1e6
+        count = sum(each.count for each in kernels) / SEEN
+        steps = f"{tokens} pieces a batch, {SEEN} steps"
+        print(f"{steps}: {seconds:.2f} s, {busy:.2f} of them in {count:.0f} kernels a step", flush=True)
+        for each in kernels[:30]:
+            milliseconds = each.self_device_time_total / 1e3 / SEEN
+            print(f"  {milliseconds:6.3f} ms a step, {each.count / SEEN:4.0f} times: {each.key[:100]}")
+
+
+def last_steps(one: Given) -> tuple[Any, float]:
+    """The profile of a run's last steps, and their seconds."""
     from torch.profiler import ProfilerActivity
     from torch.profiler import profile as profiled
 
-    given = bert_base(4096, 20)
-    babelscope_run(given, 0)
-    with profiled(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as seen:
-        seconds = babelscope_run(given, 0).seconds
-    averages = seen.key_averages()
-    kernels = [each for each in averages if each.device_type == DeviceType.CUDA and not each.is_user_annotation]
-    busy = sum(each.self_device_time_total for each in kernels) / 1e6
-    print(f"training {seconds:.2f} s under the profiler, kernels {busy:.2f} s", flush=True)
-    print(averages.table(sort_by="self_cuda_time_total", row_limit=14, max_name_column_width=60)[:9000], flush=True)
+    seen, began = profiled(activities=[ProfilerActivity.CUDA]), list[float]()
+
+    def note(done: int, total: int, **_: float) -> None:
+        if done in (total - 1 - SEEN, total - 1):
+            torch.cuda.synchronize()
+            began.append(time.perf_counter())
+            (seen.start if len(began) == 1 else seen.stop)()
+
+    babelscope_run(one, 0, note)
+    return seen, began[1] - began[0]
 
 
 # --- small encoders
@@ -172,15 +189,16 @@ def graphs(_: argparse.Namespace) -> None:
     for seed in range(3):
         for name, used in (("kernel by kernel", lambda *_: None), ("as graphs", graph)):
             Passes._graph = used  # type: ignore[method-assign,assignment]
-            seconds, loss = babelscope_run(given, seed)
-            print(f"6 x 64, 1,500 sentences, 6 epochs, {name}: {seconds:.2f} s, held-out loss {loss:.5f}", flush=True)
+            run = babelscope_run(given, seed)
+            about = f"6 x 64, 1,500 sentences, 6 epochs, {name}"
+            print(f"{about}: {run.seconds:.2f} s, held-out loss {run.loss:.5f}", flush=True)
 
 
 def sharing(given: argparse.Namespace) -> None:
     """Tunings a minute, by how many are computed at once; the first of each process are left out."""
     from babelscope.engine import slots
 
-    slots.SHARED_BY = max(given.jobs)
+    slots.SHARED_BY = slots.SHARED_WITH_MPS = max(given.jobs)
     for jobs in given.jobs:
         plan, finished = compile_study(shared_study(3 * jobs + 1)), list[float]()
 

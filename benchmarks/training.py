@@ -36,7 +36,7 @@ from babelscope.encoders.places import SHIPPED
 from babelscope.encoders.tokenizer import train_wordpiece
 from babelscope.engine.local import usable_cores
 from babelscope.tasks.tag import Tagger, Tagging
-from babelscope.tuning.loop import tune
+from babelscope.tuning.loop import Progress, tune
 from babelscope.tuning.settings import Tuning
 from babelscope.world import World
 from benchmarks.machine import has_amx, timed
@@ -128,14 +128,14 @@ def setting(size: Size, precision: str) -> Given:
     return Given(encoder, train, held_out, tuning)
 
 
-def babelscope_run(given: Given, seed: int) -> Run:
+def babelscope_run(given: Given, seed: int, progress: Progress = lambda done, total, **numbers: None) -> Run:
     """Tunes a tagger by our loop."""
     torch.manual_seed(seed)
     tagger = Tagger(copy.deepcopy(given.encoder), UPOS, HEAD_DROPOUT, given.tuning.max_length)
     task = Tagging(tagger, given.train)
     _ = task.lengths  # encodes the sentences, as is done for the other side
     with tempfile.TemporaryDirectory() as folder:
-        seconds = timed(lambda: tune(tagger, task, given.tuning, seed, Path(folder)))
+        seconds = timed(lambda: tune(tagger, task, given.tuning, seed, Path(folder), progress))
     return Run(seconds, _held_out_loss(tagger, given))
 
 

@@ -9,7 +9,18 @@ from hypothesis import strategies as st
 
 from babelscope.core.errors import InputError
 from babelscope.core.step import Needs
-from babelscope.engine.slots import FULL, SHARED_BY, VISIBLE, Gpu, Taken, free_gpu, gpus_here, visible_names
+from babelscope.engine.slots import (
+    FULL,
+    MPS_PIPES,
+    SHARED_BY,
+    SHARED_WITH_MPS,
+    VISIBLE,
+    Gpu,
+    Taken,
+    free_gpu,
+    gpus_here,
+    visible_names,
+)
 
 GIB = 2**30
 TWO = [Gpu("0", 40 * GIB), Gpu("2", 80 * GIB)]
@@ -47,6 +58,17 @@ def test_no_gpu_is_given_more_than_it_holds(sizes, memories):
         on_it = [other.needs.gpu_memory for other in taken if other.gpu == gpu.name]
         assert len(on_it) <= SHARED_BY
         assert len(on_it) < 2 or (all(on_it) and sum(on_it) <= FULL * gpu.memory)
+
+
+@pytest.mark.parametrize(("runs", "expected"), [(False, SHARED_BY), (True, SHARED_WITH_MPS)])
+def test_more_steps_share_a_gpu_where_mps_runs(tmp_path, monkeypatch, runs, expected):
+    monkeypatch.setenv(MPS_PIPES, str(tmp_path))
+    if runs:
+        (tmp_path / "control").touch()
+    taken: list[Taken] = []
+    while name := free_gpu(needs(1), TWO[1:], taken):
+        taken.append(Taken(name, needs(1)))
+    assert len(taken) == expected
 
 
 @pytest.fixture

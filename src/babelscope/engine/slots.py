@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from babelscope.core.errors import InputError
 from babelscope.core.step import Needs
 
-SHARED_BY = 8
-"""Steps that one GPU computes at once, at most: each is a process with a context of its own."""
+SHARED_BY, SHARED_WITH_MPS = 8, 16
+"""Steps that one GPU computes at once, at most: each is a process with a context of its own. NVIDIA's MPS lets kernels
+of several processes run at the same time, so that more of them pay."""
 FULL = 0.9
 """Of a GPU's memory, what steps that share it may be expected to take."""
 VISIBLE = "CUDA_VISIBLE_DEVICES"
+MPS_PIPES, USUAL_MPS_PIPES = "CUDA_MPS_PIPE_DIRECTORY", "/tmp/nvidia-mps"  # noqa: S108
+"""Where programs find the daemon of MPS: a folder of its own."""
 
 
 class Gpu(NamedTuple):
@@ -76,6 +80,12 @@ def shares(needs: Needs, gpus: Sequence[Gpu]) -> bool:
     return any(_has_room(needs, gpu, [Taken(gpu.name, needs)]) for gpu in gpus)
 
 
+def shared_by() -> int:
+    """Steps that one GPU computes at once, at most, by whether the daemon of MPS runs."""
+    daemon = Path(os.environ.get(MPS_PIPES, USUAL_MPS_PIPES)) / "control"
+    return SHARED_WITH_MPS if daemon.exists() else SHARED_BY
+
+
 def _on(gpu: Gpu, taken: Collection[Taken]) -> list[Taken]:
     return [other for other in taken if other.gpu == gpu.name]
 
@@ -84,4 +94,4 @@ def _has_room(needs: Needs, gpu: Gpu, others: Sequence[Taken]) -> bool:
     if not others:
         return True
     expected = [needs.gpu_memory, *(other.needs.gpu_memory for other in others)]
-    return all(expected) and len(expected) <= SHARED_BY and sum(expected) <= FULL * gpu.memory
+    return all(expected) and len(expected) <= shared_by() and sum(expected) <= FULL * gpu.memory
