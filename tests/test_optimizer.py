@@ -65,6 +65,32 @@ def test_steps_without_bias_correction_equal_the_formula():
             torch.testing.assert_close(tensor.detach(), expected[name])
 
 
+def test_epsilon_before_the_correction_is_as_transformers_adamw_had_it():
+    """By hand: the root of the mean of squares and epsilon, then the correction of both means; one group joins late."""
+    torch.manual_seed(0)
+    layer = nn.Linear(3, 2)
+    tuning = Tuning(learning_rate=0.1, weight_decay=0.0, betas=(0.9, 0.99), epsilon=0.5, epsilon_before_correction=True)
+    rules = [Rule(decays=True), Rule(decays=False, first_step=2)]
+    optimizer = adamw([layer.weight, layer.bias], rules, tuning)
+    expected = {name: tensor.detach().clone() for name, tensor in layer.named_parameters()}
+    means = {name: (torch.zeros_like(tensor), torch.zeros_like(tensor)) for name, tensor in expected.items()}
+    for step in (1, 2, 3):
+        layer.bias.requires_grad_(step >= 2)
+        layer(torch.ones(1, 3)).square().sum().backward()
+        for (name, tensor), own in zip(layer.named_parameters(), (step, step - 1), strict=True):
+            if tensor.grad is None:
+                continue
+            first, second = means[name]
+            means[name] = first, second = 0.9 * first + 0.1 * tensor.grad, 0.99 * second + 0.01 * tensor.grad**2
+            size = learning_rate(step, 3, tuning) * (1 - 0.99**own) ** 0.5 / (1 - 0.9**own)
+            expected[name] -= size * first / (second.sqrt() + 0.5)
+        set_rate(optimizer, step, 3, tuning)
+        optimizer.step()
+        optimizer.zero_grad()
+        for name, tensor in layer.named_parameters():
+            torch.testing.assert_close(tensor.detach(), expected[name])
+
+
 def test_matrices_decay_and_vectors_do_not(encoder):
     model, shapes = copy.deepcopy(encoder.model), {}
     for name, parameter in model.named_parameters():

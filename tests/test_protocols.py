@@ -25,7 +25,8 @@ ROOT = Path(__file__).parent.parent
 STUDIES = studies_with_paper()
 OTHER: dict[str, Any] = {
     "learning_rate": 1.0, "epochs": 99, "tokens_per_batch": 77, "examples_per_batch": 7, "batches": "one-language",
-    "warmup": 0.5, "weight_decay": 0.5, "betas": (0.1, 0.2), "epsilon": 0.1, "bias_correction": False, "clip": 9.0,
+    "warmup": 0.5, "weight_decay": 0.5, "betas": (0.1, 0.2), "epsilon": 0.1, "bias_correction": False,
+    "epsilon_before_correction": True, "clip": 9.0,
     "dropout": 0.9, "encoder_dropout": False, "max_length": 9, "validate_every": 7, "validations_per_epoch": 7,
     "patience": 3, "precision": "bfloat16", "steps": 7,
 }  # fmt: skip

@@ -24,6 +24,9 @@ batches, ⌊n / batch⌋. Where a paper has no number of examples, *where* says 
 STUDY@paper` counts them from the data themselves; sentences that are read in several windows, each of which counts as
 an example, are more. What a *quirk* is, [underspecified.md](underspecified.md) and [evolution.md](evolution.md) say.
 
+How models are compared, and what is measured beside scores (CKA, lines and planes, projections), is not on this page:
+the page of each study says it, under *What differs*.
+
 Settings of `align-then-predict` and `unseen-languages`, after two papers of Muller and others (2021), are from the
 slides of a talk on both (Muller, 2022), and from the code of the second, *When Being Unseen from mBERT is just the
 Beginning*, which trains the same tasks; that of the first compares sentences, and trains nothing. `bring-in` follows no

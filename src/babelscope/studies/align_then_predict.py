@@ -55,7 +55,8 @@ class Parameters(DeviceParameters):
 
 
 TASK_TRAINING: dict[str, Any] = {
-    "weight_decay": 0.0, "epsilon": 1e-6, "clip": None, "dropout": 0.2, "max_length": 500,
+    "weight_decay": 0.0, "epsilon": 1e-6, "epsilon_before_correction": True, "clip": None, "dropout": 0.2,
+    "max_length": 500,
 }  # fmt: skip
 """What else the authors' code trains tasks with."""
 CKA_AS_PUBLISHED: dict[str, Any] = {

@@ -163,6 +163,7 @@ def paper(given: Parameters) -> Study:
                 learning_rate=5e-5,
                 examples_per_batch=8,
                 weight_decay=0.0,
+                epsilon_before_correction=True,
                 validate_every=50,
                 max_length=512,
                 encoder_dropout=not quirks,

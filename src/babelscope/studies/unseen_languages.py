@@ -129,8 +129,9 @@ def paper(given: Parameters) -> Study:
     languages = [published_language(code, given.texts.get(code)) for code in codes]
     tuning = given.tuning("cuda", "float32", 5, learning_rate=5e-5, examples_per_batch=32, **TASK_TRAINING)
     learning = given.tuning(
-        "cuda", "float32", 20, learning_rate=5e-5, examples_per_batch=8, warmup=0.0, weight_decay=0.0
-    )
+        "cuda", "float32", 20, learning_rate=5e-5, examples_per_batch=8, warmup=0.0, weight_decay=0.0,
+        epsilon_before_correction=True,
+    )  # fmt: skip
     shape = Shape(hidden=768, layers=12, heads=12, feed_forward=3072, positions=512, dropout=0.1)
     least, epochs = (1, 1) if given.small else (LEAST_READ, 20)
     longer = tuning.model_copy(update={"epochs": epochs})

@@ -108,7 +108,7 @@ def settings(training: Training) -> dict[str, str]:
         "optimizer": "AdamW" if tuning.bias_correction else "AdamW without bias correction",
         "weight decay": f"{tuning.weight_decay:g}",
         "betas": ", ".join(f"{beta:g}" for beta in tuning.betas),
-        "epsilon": f"{tuning.epsilon:g}",
+        "epsilon": f"{tuning.epsilon:g}" + ", before the correction" * tuning.epsilon_before_correction,
         "clipping": "none" if tuning.clip is None else f"norm {tuning.clip:g}",
         "dropout of the head": f"{tuning.dropout:g}",
         "longest sequence": "as the encoder" if tuning.max_length is None else f"{tuning.max_length}",

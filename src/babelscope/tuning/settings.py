@@ -73,6 +73,11 @@ class Tuning(Declaration):
     """Added to AdamW's denominator."""
     bias_correction: bool = True
     """Whether AdamW corrects its running means for their start at 0. `false` is as in BERT's own code."""
+    epsilon_before_correction: bool = False
+    """Whether `epsilon` is added before AdamW corrects its running means, as `transformers.AdamW` did to version 4.
+
+    It is then larger in the first steps, about 30 times in the first one.
+    """
     clip: PositiveFloat | None = 1.0
     """Largest norm of the gradient; None: it is not clipped."""
     dropout: Share = 0.1
@@ -114,6 +119,12 @@ class Tuning(Declaration):
         if given.get("tokens_per_batch") is None:
             filled["tokens_per_batch"] = None if given.get("examples_per_batch") is not None else DEFAULT_TOKENS
         return filled
+
+    @model_validator(mode="after")
+    def _with_a_correction(self) -> Self:
+        if self.epsilon_before_correction and not self.bias_correction:
+            raise ValueError("epsilon_before_correction: true is of a correction, but bias_correction is false")
+        return self
 
     @model_validator(mode="after")
     def _recomputed_in_training_mode(self) -> Self:
