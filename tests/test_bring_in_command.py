@@ -54,7 +54,7 @@ def brought(tagger, table, tmp_path_factory) -> Path:
 
 
 def test_the_pipeline_of_the_folder_reads_the_language(brought, encoder_folder):
-    model = load_model(brought)
+    model = load_model(brought).reading("qab")
     sentences = [translation.split() for _, translation in PAIRS[:5]]
     tag = pipeline("token-classification", str(brought), aggregation_strategy="first")
     first = load_encoder(encoder_folder).model.config.vocab_size
@@ -74,10 +74,12 @@ def test_what_it_read_before_it_reads_to_the_last_bit(brought, tagger):
     sentences = [text.split() for text, _ in PAIRS[:20]]
     model = load_model(brought)
     before = tagger.step.model(FinishedSteps(tagger.store))
-    assert list(model.languages) == ["qaa"]
+    assert list(model.languages) == ["qaa", "qab"]
     assert model.reading("qaa").module.predict(sentences) == before.module.predict(sentences)
     labelled = find("pos", "world:qaa", "test", 40).read()
     assert model.reading("qaa").scores(labelled) == before.scores(labelled), "the scores, loss among them"
+    other = find("pos", "world:qac", "test", 40).read()
+    assert model.reading("qac").scores(other) == before.scores(other), "and so of languages that nothing is said of"
     weights = dict(model.module.named_parameters())
     for name, weight in before.module.named_parameters():
         assert torch.equal(weights[name][: len(weight)], weight)
@@ -115,7 +117,9 @@ def test_a_third_language_and_predictions_of_a_file(brought, tmp_path):
         "bring-in", brought, "--language", "qae", "--source", "qaa", "--parallel", both, "--pairs", 50, "-o", folder
     )
     assert answer.status == 0 and "50 pairs" in answer.output
-    assert set(load_model(folder).languages) == {"qaa", "qab"}
+    assert set(load_model(folder).languages) == {"qaa", "qab", "qae"}
+    vocabularies = [load_model(each).reading("qac").encoder.tokenizer.get_vocab() for each in (brought, folder)]
+    assert vocabularies[0] == vocabularies[1]
     told = (folder / "README.md").read_text()
     assert "pairs.tsv" in told and "text:qaa:source.txt" in told, "the sentences of both are told of"
     assert str(tmp_path) not in told, "and nobody's folders"
@@ -127,6 +131,18 @@ def test_a_third_language_and_predictions_of_a_file(brought, tmp_path):
         assert answer.status == 0 and (tmp_path / "tagged.conllu").is_file()
         told = "read as qae (if it is in another language: --language qaa or qab)"
         assert (told in " ".join(answer.output.split())) is note
+
+
+def test_a_source_that_the_model_was_not_trained_in_is_told_of(tagger, table, tmp_path):
+    for source, told in (("en", True), ("qaa", False)):
+        answer = command(
+            "bring-in", tagger.key, "--language", "qab", "--source", source, "--parallel", table, "--store",
+            tagger.store.folder, "-o", tmp_path / source,
+        )  # fmt: skip
+        assert answer.status == 0, answer.errors
+        said = " ".join((answer.output + answer.errors).split())
+        assert ("taken to be from en, but the model was trained in qaa" in said) is told
+        assert ("name it: --source qaa" in said) is told
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from transformers import AutoTokenizer
 
 from babelscope.encoders.load import load_encoder
 from babelscope.engine.brought_in import RECORD
@@ -99,10 +100,14 @@ def ran(encoder_folder, brought, tmp_path_factory) -> Ran:
 def test_a_model_reads_what_it_was_evaluated_in(encoder, trained, surgery, ran, encoder_folder, tmp_path):
     step = ran.evaluation(encoder, trained, surgery=surgery)
     model, record = ran.exported(step, tmp_path / "out")
-    stored = step.built(FinishedSteps(ran.store)).reading("qab")
-    assert model.module.predict(SENTENCES) == stored.module.predict(SENTENCES)
-    assert model.encoder.tokenizer.get_vocab() == stored.encoder.tokenizer.get_vocab()
-    assert set(model.languages) == {"qaa"} | ({"qae"} if encoder == "twice" else set())
+    stored = step.built(FinishedSteps(ran.store))
+    for language in ("qab", "qac"):
+        reading, expected = model.reading(language), stored.reading(language)
+        assert reading.module.predict(SENTENCES) == expected.module.predict(SENTENCES)
+        assert reading.encoder.tokenizer.get_vocab() == expected.encoder.tokenizer.get_vocab()
+    first = AutoTokenizer.from_pretrained(tmp_path / "out").get_vocab()
+    assert first == stored.reading("qab").encoder.tokenizer.get_vocab(), "by transformers"
+    assert set(model.languages) == {"qaa", "qab"} | ({"qae"} if encoder == "twice" else set())
     assert model.languages["qaa"].get_vocab() == load_encoder(encoder_folder).tokenizer.get_vocab()
     assert (record["language"], record["source"], record["pairs"]) == ("qab", "qaa", 60)
     read = "pairs.tsv" if encoder in ("folder", "twice") else "qaa and qab of the artificial world"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -13,13 +14,14 @@ from transformers import PretrainedConfig, PreTrainedTokenizerBase, PreTrainedTo
 
 from babelscope.core.errors import EncoderError
 from babelscope.core.hashing import folder_digest
-from babelscope.encoders.folder import LANGUAGES
+from babelscope.encoders.folder import CONFIG, LANGUAGES
 from babelscope.encoders.ids import last_id
 
 DECLARED = "babelscope_languages"
 """What config.json calls the codes of these languages, so that it is seen where their tokenizers are missing."""
-
-
+FIRST = "babelscope_reads_first"
+"""What config.json calls the language whose tokenizer the folder has as its own since it was brought into a tuned
+model; and those that the model's own tokenizer was for, which have it as theirs: `{"language": .., "before": [..]}`."""
 KEPT = 64
 """Tokenizers of languages that a process keeps, once they are read: an encoder with many is read again and again."""
 
@@ -33,10 +35,35 @@ def save_config(config: PretrainedConfig, languages: Iterable[str], folder: Path
     config.save_pretrained(folder)
 
 
-def taken_declaration(config: PretrainedConfig) -> list[str]:
-    """The codes that config.json names, which are taken out of the configuration: what is in memory knows its own."""
-    codes: list[str] = config.__dict__.pop(DECLARED, [])
-    return codes
+def taken_declaration(config: PretrainedConfig) -> tuple[list[str], Any]:
+    """The codes that config.json names, and what it says of the language that is read first.
+
+    Both are taken out of the configuration: what is in memory knows its own.
+    """
+    return config.__dict__.pop(DECLARED, []), config.__dict__.pop(FIRST, None)
+
+
+def declare_first(folder: Path, language: str, before: Sequence[str]) -> None:
+    """Say in a folder's config.json which language it reads first, and what its model's own tokenizer was for."""
+    config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    config[FIRST] = {"language": language, "before": list(before)}
+    (folder / CONFIG).write_text(json.dumps(config, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def with_first(
+    tokenizer: PreTrainedTokenizerBase, languages: dict[str, PreTrainedTokenizerBase], first: Any
+) -> tuple[PreTrainedTokenizerBase, dict[str, PreTrainedTokenizerBase]]:
+    """A model's own tokenizer, and those of languages, the one that a folder reads first among them.
+
+    Args:
+        tokenizer: that the folder has as its own.
+        languages: as `read_languages` reads them.
+        first: as `taken_declaration` gives it.
+    """
+    match first:
+        case {"language": str(language), "before": [str(code), *_]} if code in languages:
+            return languages[code], languages | {language: tokenizer}
+    return tokenizer, languages
 
 
 def save_tokenizer(tokenizer: PreTrainedTokenizerBase, folder: Path, *, pretty: bool = True) -> None:

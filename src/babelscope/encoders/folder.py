@@ -75,7 +75,11 @@ def read_mapping(file: Path) -> dict[str, Any]:
 
 def tuned_on(path: str) -> list[TunedOn]:
     """What the model in a folder was tuned on, as far as its config.json says."""
-    given = read_mapping(Path(path) / CONFIG).get(TUNED_ON)
+    return told_of(read_mapping(Path(path) / CONFIG).get(TUNED_ON))
+
+
+def told_of(given: object) -> list[TunedOn]:
+    """What a configuration says that its model was tuned on; what is malformed says nothing."""
     told = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
     return [TunedOn(**each) for each in told if each.keys() == set(TunedOn._fields)]
 

@@ -26,7 +26,7 @@ from babelscope.core.files import share
 from babelscope.core.outside import given_path
 from babelscope.corpora.codes import known_as
 from babelscope.encoders.anatomy import anatomy_of, max_positions
-from babelscope.encoders.beside import read_languages, save_config, save_tokenizer, taken_declaration
+from babelscope.encoders.beside import read_languages, save_config, save_tokenizer, taken_declaration, with_first
 from babelscope.encoders.folder import LANGUAGES, check_folder
 from babelscope.encoders.masks import reads_our_masks
 from babelscope.encoders.places import Place, folder_of, installed_folder
@@ -95,7 +95,7 @@ def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickl
         check_trusted(source, config, revision, allow_pickle)
         config.output_attentions = config.output_hidden_states = False  # what is given besides states nothing reads
         config.return_dict = True
-        declared = taken_declaration(config)
+        declared, first = taken_declaration(config)
         if not anatomy_of(config).head:
             config.use_cache = False  # earlier states are kept for generating text, which no task does
         tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, **options)
@@ -116,7 +116,8 @@ def load_encoder(source: str | Path, *, revision: str | None = None, allow_pickl
     if problem := non_finite(model.state_dict()):
         raise EncoderError(f"{source}: {problem}; nothing that is measured with them would mean anything")
     _check_layers(source, config, report["unexpected_keys"])
-    encoder = _assembled(source, reads_our_masks(model), tokenizer, set(report["missing_keys"]))
+    own, languages = with_first(tokenizer, languages, first)
+    encoder = _assembled(source, reads_our_masks(model), own, set(report["missing_keys"]))
     _check_reads(source, encoder)
     return replace(encoder, pooler=pooler, languages=languages)
 

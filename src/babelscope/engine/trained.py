@@ -72,6 +72,7 @@ def export(store: Store, key: str, folder: Path) -> str:
             shutil.copytree(store.result(step.key) / "encoder", draft)
             write_model_card(draft, step, [])
         return f"encoder: {folder}"
+    from babelscope.encoders.beside import declare_first
     from babelscope.tasks.export import save_model
     from babelscope.tasks.text_models import LanguageModel
 
@@ -79,10 +80,14 @@ def export(store: Store, key: str, folder: Path) -> str:
     own = known_as(language, model.languages)
     first = own or language
     records = sorted(_brought_in(step, store), key=lambda record: record["language"] == first)
+    before: list[str] = []
     if own and not isinstance(model, LanguageModel):  # which is written as an encoder, that reads the source first
-        model = turned(cast("EncoderModel", model), own, _read_before(model, step, records))
+        before = _read_before(model, step, records)
+        model = turned(cast("EncoderModel", model), own, before)
     with replacing(folder) as draft:
         save_model(model, draft)
+        if own and before:
+            declare_first(draft, own, before)
         if model.languages and records:
             # A record says which language the folder reads first, which is none of them in a model of the source.
             (write_records if records[-1]["language"] == first else write_card)(draft, records)
@@ -120,8 +125,8 @@ def predict(store: Store, source: str, file: Path, output: Path, language: str |
     model = trained_model(store, source)
     first = reads_first(model, source)
     check_own(language, [*model.languages, *first])
-    read_as = "" if language else _read_as(first, model.languages)
-    model = model.reading(language) if language else model
+    read_as = "" if language else _read_as(first, [code for code in model.languages if code not in first])
+    model = model.reading(language or "".join(first))
     task = model.design.task
     kind = kind_of(task)
     document = kind.document(task, file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from babelscope.corpora.mismatched import mismatches
 from babelscope.corpora.paired import Pair
 from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, ParallelText, check_source, joined
 from babelscope.corpora.scripts import check_script
-from babelscope.encoders.folder import MODEL_FILE
+from babelscope.encoders.folder import MODEL_FILE, TUNED_ON, told_of
 from babelscope.encoders.places import Place, locate
 from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_records
 from babelscope.engine.store import Store
@@ -161,6 +161,7 @@ def _write_encoder(place: Place, wanted: Wanted, pairs: Sequence[Pair], folder: 
 
 
 def _write_model(given: str, wanted: Wanted, pairs: Sequence[Pair], folder: Path, store: Store) -> str:
+    from babelscope.encoders.beside import declare_first
     from babelscope.tasks.design import EncoderModel
     from babelscope.tasks.export import save_model
 
@@ -171,10 +172,31 @@ def _write_model(given: str, wanted: Wanted, pairs: Sequence[Pair], folder: Path
         )
     _check_languages(given, model.encoder, wanted)
     grown = model.with_encoder(with_language(model.encoder, wanted, pairs))
-    read_first = languages_of(Path(given))
-    save_model(turned(grown, wanted.language, [read_first.language if read_first else wanted.source]), folder)
+    before = _own_tokenizer_of(given, model.encoder, wanted)
+    save_model(turned(grown, wanted.language, before), folder)
+    declare_first(folder, wanted.language, before)
     told = f"a model of task {model.design.task} that reads {wanted.language}, by {len(pairs):,} pairs of sentences"
-    return _told(told, _doubts(model.encoder, wanted, pairs))
+    return _told(told, [*_doubts(model.encoder, wanted, pairs), *_trained_in_others(model.encoder, wanted)])
+
+
+def _trained_in_others(encoder: Encoder, wanted: Wanted) -> Iterator[str]:
+    """Says where the translations are from a language that a model was not tuned in."""
+    trained = dict.fromkeys(each.language for each in told_of(getattr(encoder.model.config, TUNED_ON, None)))
+    if trained and not known_as(wanted.source, trained):
+        yield (
+            f"the translations were taken to be from {wanted.source}, but the model was trained in "
+            f"{', '.join(trained)}; if they are from that, remove the folder, and name it: --source "
+            f"{next(iter(trained))}"
+        )
+
+
+def _own_tokenizer_of(given: str, encoder: Encoder, wanted: Wanted) -> list[str]:
+    """The languages that an encoder's own tokenizer is for, as far as that is known."""
+    if (recorded := languages_of(Path(given))) is None:
+        return [wanted.source]
+    if recorded.language not in encoder.languages:
+        return [recorded.language]  # a folder of earlier versions, which reads it with the tokenizer that it has
+    return [code for code, tokenizer in encoder.languages.items() if tokenizer is encoder.tokenizer]
 
 
 def _doubts(encoder: Encoder, wanted: Wanted, pairs: Sequence[Pair]) -> list[str]:
