@@ -95,15 +95,15 @@ def world(given: Parameters) -> Study:
 def real(given: Parameters) -> Study:
     """An encoder that other languages were brought into, on languages of Africa, Malta and Xinjiang; text of NTREX."""
     languages = [real_language(code, given.texts.get(code)) for code in given.languages or ("wo", "mt", "ug")]
-    tuning = given.tuning("cpu", "float32", 4, learning_rate=rate_for(given.encoder, own=3e-4), tokens_per_batch=1024)
-    learning = tuning.model_copy(update={"epochs": None, "steps": 10 if given.small else 150})
+    tuning = given.tuning("cpu", "float32", 8, learning_rate=rate_for(given.encoder, own=3e-4), tokens_per_batch=1024)
+    learning = tuning.model_copy(update={"epochs": None, "steps": 10 if given.small else 600})
     labelled, least = given.labelled(100), 100 if given.small else LEAST_READ // 2
     shape = Shape(hidden=384, layers=6, heads=12, feed_forward=1536, positions=128, dropout=0.1)
     encoder = given.encoder or multilingual(small=given.small)
     setting = Setting(
         encoder if isinstance(encoder, str) else encoder.name,
         _sources(given, languages, "pos"),
-        Sizes(train=300, dev=50, test=100) if given.small else Sizes(train=600, dev=200, test=300),
+        Sizes(train=300, dev=50, test=100) if given.small else Sizes(train=1200, dev=200, test=300),
         {0: tuning} | {shots: reading(least, tuning, shots) for shots in labelled},
         {
             "tuning": learning.model_copy(update={"learning_rate": 5e-4}), "shape": shape, "vocabulary_size": 8000,
