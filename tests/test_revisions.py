@@ -13,7 +13,10 @@ from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from babelscope.surgery.operations.reverse import Reverse
 from babelscope.tasks.baselines.word_majority import WordMajority
+from babelscope.tasks.kinds import TaskKind
 from command_line import declaration, transfer
+
+Tagging = TaskKind.named("tagging")
 
 
 class Family(Registered):
@@ -60,3 +63,10 @@ def test_what_is_computed_with_a_later_revision_has_other_keys(raised, moved, en
         monkeypatch.setattr("babelscope.core.step._PLAIN", {})
     after = keys_of(encoder_folder)
     assert {kind for kind in before if before[kind] != after[kind]} == moved
+
+
+def test_a_task_of_a_kind_with_a_later_revision_has_another_key(monkeypatch):
+    """Of one that a study declares: those that are built in have kinds that are, too."""
+    first = list(keyed_fields(Tagging().declared("number", "feats:Number")))
+    monkeypatch.setattr(Tagging, "revision", 2)
+    assert list(keyed_fields(Tagging().declared("number", "feats:Number"))) == [*first, ("revision", 2)]

@@ -13,6 +13,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from babelscope.core.correlation import pearson, spearman
+from babelscope.core.errors import InputError
 
 if TYPE_CHECKING:
     from babelscope.core.correlation import Numbers
@@ -123,8 +124,17 @@ class Measure(NamedTuple):
         return geometric_interval(values) if self.geometric else student_t_interval(values)
 
 
+class Table(dict[str, Measure]):
+    """Measures by name. One that is there stays: rows are read by it."""
+
+    def __setitem__(self, name: str, measure: Measure) -> None:
+        if self.get(name, measure) != measure:
+            raise InputError(f"a measure is named {name!r} already ({self[name].about}); give yours another name")
+        super().__setitem__(name, measure)
+
+
 _CORRELATION = "correlation"
-MEASURES = {
+MEASURES = Table({
     "accuracy": Measure(
         "accuracy", "share of words, or of texts, with the gold label", main=True, of="classes", compute=accuracy
     ),
@@ -163,7 +173,7 @@ MEASURES = {
     "words": Measure("words", "how many were scored", "words"),
     "examples": Measure("examples", "how many texts were scored", "texts"),
     "loss": Measure("loss", "mean over words, texts or masked tokens, in nats", "", "lower"),
-}  # fmt: skip
+})  # fmt: skip
 """By the name that rows have. A score that a kind of task brings is entered here by its file."""
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import (
     AfterValidator,
     Field,
+    PositiveInt,
     SerializerFunctionWrapHandler,
     field_validator,
     model_serializer,
@@ -52,6 +53,8 @@ class Task(Declaration):
     """The columns of a table that the text is in; two: pairs of sentences."""
     scale: tuple[float, float] | None = None
     """Of texts with a number to regress on: the lowest and the highest; None: they have classes."""
+    revision: PositiveInt = 1
+    """Of the kind's class."""
 
     @field_validator("measures")
     @classmethod

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from babelscope.core.errors import EncoderError
+from babelscope.core.plugins import import_plugins
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig
@@ -111,11 +112,13 @@ def anatomy_of(config: PretrainedConfig) -> Anatomy:
 
 
 def check_family(model_type: object) -> None:
-    """Refuse a `model_type` of config.json that is not in the table.
+    """Refuse a `model_type` of config.json that is not in the table, nor brought by another package.
 
     Raises:
         EncoderError: says what to add to the table.
     """
+    if model_type not in ANATOMY:
+        import_plugins()
     if not isinstance(model_type, str) or model_type not in ANATOMY:
         raise EncoderError(
             f"encoders of type {model_type!r} are not known; known are {', '.join(ANATOMY)}. To use one, add a "

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from safetensors import SafetensorError
 
-from babelscope.core.errors import DataError
+from babelscope.core.errors import DataError, EncoderError
 from babelscope.core.outside import read_json
-from babelscope.encoders.anatomy import ANATOMY
+from babelscope.encoders.anatomy import ANATOMY, check_family
 from babelscope.encoders.folder import CONFIG, read_mapping
 from babelscope.encoders.footprint import SHAPE
 from babelscope.encoders.weight_files import weight_shapes
@@ -25,9 +25,10 @@ def has_mlm_head(path: str) -> bool | None:
     if path.startswith(SHAPE):
         return True
     try:
-        head = ANATOMY[read_json(Path(path) / CONFIG)["model_type"]].head
+        check_family(family := read_json(Path(path) / CONFIG)["model_type"])
+        head = ANATOMY[family].head
         names = weight_shapes(Path(path))
-    except (DataError, OSError, KeyError, SafetensorError):
+    except (DataError, EncoderError, OSError, KeyError, SafetensorError):
         return None
     return any(name.startswith(tuple(f"{part}." for part in head)) for name in names) if names else None
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
+from babelscope.core.errors import InputError
 from babelscope.encoders.anatomy import anatomy_of
 from babelscope.encoders.load import Encoder, untrained_model
 
@@ -96,10 +97,15 @@ def _fill(model: PreTrainedModel, encoder: Encoder, weights: Mapping[str, Tensor
     first_names = _first_names(encoder)
     made: dict[str, nn.Parameter] = {}
     modules = dict(model.named_modules())
-    for name in [name for name, _ in model.named_parameters(remove_duplicate=False)]:
+    for name, meant in list(model.named_parameters(remove_duplicate=False)):
         first = first_names.get(name, name)
         if first not in made:
             weight = weights[first]
+            if weight.shape != meant.shape:
+                raise InputError(
+                    f"{encoder.name}: {name} would be {list(weight.shape)}, and its configuration has it as "
+                    f"{list(meant.shape)}"
+                )
             made[first] = nn.Parameter(weight.clone() if weight.data_ptr() in borrowed else weight)
         _set(modules, name, made[first])
     kept, layers = dict(encoder.model.named_buffers()), re.escape(layers_prefix(encoder))

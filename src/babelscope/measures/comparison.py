@@ -12,6 +12,7 @@ from babelscope.core.declaration import Declaration
 from babelscope.core.errors import InputError
 from babelscope.core.faults import Faults
 from babelscope.core.row import Row
+from babelscope.core.scores import measure_of
 from babelscope.core.step import Results, Step, Workspace
 from babelscope.corpora.letters import split_name
 from babelscope.measures.compiled import Compiled
@@ -79,6 +80,12 @@ def _check_scored(scored: Scored, compiled: Compiled) -> None:
     task = compiled.task(scored.task)
     if not kind_of(task.task).scored_by_sentence(task.task):
         raise InputError(f"{task.task} is not scored sentence by sentence, which a comparison needs")
+    main = measure_of(task.task.measures[0])
+    if main.unit != "share" or main.better == "lower":
+        raise InputError(
+            f"{task.task} is scored by {main.name}; comparisons are of shares that are better when higher. Give "
+            "`contrasts`, which compare any scores"
+        )
     if scored.encoder == BILSTM:
         if scored.encoder not in task.transfer.baselines:
             raise InputError(f"{BILSTM} is no baseline of {scored.task}; add it there")

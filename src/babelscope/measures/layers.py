@@ -15,7 +15,7 @@ from babelscope.core.step import Step, Workspace
 from babelscope.corpora import datasets
 from babelscope.corpora.datasets import Dataset, data_labels
 from babelscope.measures.compiled import Compiled
-from babelscope.measures.measure import Measure
+from babelscope.measures.measure import Measure, check_layers_of
 from babelscope.measures.models import OfModel, Placed, models_of
 
 if TYPE_CHECKING:
@@ -102,7 +102,9 @@ class MeasureLayers(OfModel):
         rows = []
         for data in self.texts:
             labels = self.labels | data_labels(data)
-            values = self.measure.compute(sentence_states(encoder.reading(data.code), data.read()))
+            states = sentence_states(encoder.reading(data.code), data.read())
+            values = self.measure.compute(states)
+            check_layers_of(self.measure.kind, len(values), len(states))
             for layer, value in enumerate(values):
                 rows.append(Row(self.measure.kind, float(value), self.measure.unit, layer=layer, **labels))
         workspace.write_rows(rows)

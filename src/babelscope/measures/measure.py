@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, SerializeAsAny
 
+from babelscope.core.errors import InputError
 from babelscope.core.faults import Faults
 from babelscope.core.registry import Registered, reader
 from babelscope.core.step import Step
@@ -39,3 +40,15 @@ class Measure(Registered):
 
 AnyMeasure = Annotated[SerializeAsAny[Measure], BeforeValidator(reader(Measure))]
 """A field that holds a measure of any kind."""
+
+
+def check_layers_of(name: str, values: int, layers: int) -> None:
+    """Refuse another number of values than there are layers, the embeddings among them.
+
+    Raises:
+        InputError: names the measure.
+    """
+    if values != layers:
+        raise InputError(
+            f"{name} gives {values} values for {layers} layers, the embeddings among them; it has to give one for each"
+        )

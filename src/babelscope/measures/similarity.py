@@ -15,7 +15,7 @@ from babelscope.core.step import Step, Workspace
 from babelscope.corpora.letters import split_name
 from babelscope.corpora.parallel_sentences import Parallel, WorldParallel, find_parallel
 from babelscope.measures.compiled import Compiled
-from babelscope.measures.measure import Measure
+from babelscope.measures.measure import Measure, check_layers_of
 from babelscope.measures.models import OfModel, Placed, models_of
 from babelscope.measures.similarities import SIMILARITIES, check_similarity
 
@@ -164,5 +164,7 @@ class SentenceSimilarity(OfModel):
         """A row for every similarity and layer, of which `lowest` is the first."""
         for name in self.measures:
             similarity = SIMILARITIES[check_similarity(name)]
-            for layer, value in enumerate(similarity(source, target).tolist(), lowest):
+            values = similarity(source, target).tolist()
+            check_layers_of(name, len(values), len(source.states))
+            for layer, value in enumerate(values, lowest):
                 yield Row(name, value, similarity.unit, layer=layer, **labels)

@@ -9,10 +9,12 @@ A section is a function in a file of `sections/`, or of another package (entry p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from babelscope.core.errors import BabelscopeError, InputError
 from babelscope.core.registry import import_plugins
 from babelscope.core.row import Row
 from babelscope.report.figures import Figure
@@ -83,13 +85,27 @@ def section(*kinds: str, claims: Claim | None = None, order: int = 200) -> Calla
     return enter
 
 
+@contextmanager
+def _named_in_errors(name: str) -> Iterator[None]:
+    """Say which section of another package failed, and how."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, BabelscopeError) or name.startswith("babelscope."):
+            raise
+        raise InputError(
+            f"the section {name} of this report: {type(error).__name__}: {error}", "Mend its package, or uninstall it"
+        ) from error
+
+
 def sections_of(report: Report) -> list[Section]:
     """All sections that the report has something for. Every row is claimed by one at most, the first that does."""
     import_plugins()
     left, sections = list(report.rows), []
-    for candidate in sorted(REGISTERED.values(), key=lambda registered: registered.order):
+    for name, candidate in sorted(REGISTERED.items(), key=lambda registered: registered[1].order):
         own = [row for row in left if candidate.claims(row)]
-        written = [replace(part, rows=part.rows or own) for part in candidate.write(report, own) if part]
+        with _named_in_errors(name):
+            written = [replace(part, rows=part.rows or own) for part in candidate.write(report, own) if part]
         sections += written
         if written and own:
             taken = set(map(id, own))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from pydantic import PositiveInt
 
+from babelscope.core.errors import InputError
 from babelscope.core.row import Row
 from babelscope.core.step import Needs, Results, Step, Workspace
 from babelscope.core.tasks import Task
@@ -85,6 +86,7 @@ class Evaluate(Step):
         model = _latest_model(self, workspace).reading(self.data.code)
         with masks_unread():
             scores = model.scores(self.data.read())
+        check_scores(scores, self.model.task)
         workspace.write_rows(_score_rows(scores, self.labels))
         keep_sentences(sums_of(scores), workspace)
 
@@ -129,6 +131,7 @@ class Baseline(Step):
         from babelscope.tasks.models import score_baseline
 
         scores = score_baseline(_fitted(self.baseline, self.task, self.train), self.task, self.data.read())
+        check_scores(scores, self.task)
         workspace.write_rows(_score_rows(scores, self.labels))
         keep_sentences(sums_of(scores), workspace)
 
@@ -154,6 +157,26 @@ def _latest_model(step: Evaluate, workspace: Workspace) -> TaskModel:
         _latest.clear()
         _latest[made_by] = model
     return _latest[made_by]
+
+
+def check_scores(scores: Sequence[Score], task: Task) -> None:
+    """Refuse scores that a report could not read, as another package's kind of task may give.
+
+    Raises:
+        InputError: the task's main score is not among them; or one has other numbers of numerators and denominators.
+    """
+    given = [score.measure for score in scores]
+    if task.measures[0] not in given:
+        raise InputError(
+            f"task {task} is scored by {task.measures[0]}, which its kind ({task.kind}) did not give; it gave "
+            f"{', '.join(given) or 'nothing'}"
+        )
+    for score in scores:
+        if len(score.numerators) != len(score.denominators):
+            raise InputError(
+                f"task {task}: {score.measure} has {len(score.numerators)} numerators and {len(score.denominators)} "
+                f"denominators; its kind ({task.kind}) has to give one of each for a sentence"
+            )
 
 
 def sums_of(scores: Iterable[Score]) -> Counts:

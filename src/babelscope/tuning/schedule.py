@@ -86,7 +86,19 @@ class Schedule(Declaration):
 
         Stage 0 is the start; only a gradual schedule has more, one after each boundary.
         """
-        return self.chosen.entry_stages(layers)
+        strategy = self.chosen
+        try:
+            stages = tuple(strategy.entry_stages(layers))
+        except InputError:
+            raise
+        except Exception as error:  # whatever somebody else's class raises
+            raise InputError(f"schedule {self.name}: {type(error).__name__}: {error}") from error
+        if len(stages) != layers + 1 or not all(stage is None or 0 <= stage < strategy.stages for stage in stages):
+            raise InputError(
+                f"schedule {self.name}: {type(strategy).__name__}.entry_stages({layers}) gives {list(stages)}; it has "
+                f"to give {layers + 1} stages, the embeddings' first, each None or below {strategy.stages}"
+            )
+        return stages
 
     def rate_factors(self, layers: int) -> tuple[float, ...]:
         """[layers + 1]: what the learning rate of the embeddings (0) and of each layer (1 ...) is multiplied by."""

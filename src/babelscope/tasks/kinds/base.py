@@ -68,7 +68,8 @@ class TaskKind(Registered):
         Raises:
             InputError: the label is none that data of this kind have.
         """
-        given = {"label": label} | ({"texts": text} if text else {}) | ({"scale": scale} if scale else {})
+        given: dict[str, Any] = {"label": label, "revision": self.revision}
+        given |= ({"texts": text} if text else {}) | ({"scale": scale} if scale else {})
         return Task(name=name, kind=self.kind, reads=self.reads, measures=self.measures, **given)
 
     def main_measures(self, task: Task) -> tuple[str, ...]:
