@@ -101,7 +101,7 @@ FAULTS = [
     ("1\tJe\tje", "1\tJe", 4, "expected 10 tab-separated columns, found 9"),
     ("2:obj\t_", "2:obj\t_\t_", 17, "found 11"),
     ("2\tvais\taller\tVERB\t_\tTense=Pres\t0\troot\t_\t_", "2 vais aller VERB _ _ 0 root _ _", 5, "spaces instead"),
-    ("\n\n", "\n \n", 11, "found 1"),
+    ("\n\n", "\n \n", 11, "found 1: the line has white space alone, where an empty line ends"),
     ("10 000\tNUM", "10  000\tNUM", 16, "two spaces"),
     ("5\tmarché", "6\tmarché", 9, "the id is 6 where 5 is expected"),
     ("6\t.\t", "x\t.\t", 10, "the id is 'x'"),

@@ -166,8 +166,14 @@ def test_what_is_given_in_place_of_something_else_is_refused(tiny, tagger):
     for measure in (None, 3, "cka"):
         with pytest.raises(bs.errors.InputError, match="no similarity has this name; there are linear CKA"):
             bs.similarity(tiny, ENGLISH, OTHERS, measure=measure)
-    with pytest.raises(bs.errors.InputError, match="str: give a model of transformers, or an encoder"):
+    with pytest.raises(bs.errors.InputError, match=r"str: give a model .*a folder: bs.load.it. .given: 'tiny'"):
         bs.similarity("tiny", ENGLISH, OTHERS)
+    for wrong in ({"name": "x"}, None, 5):
+        with pytest.raises(bs.errors.InputError, match="read_study: give a file or a name; a mapping is a study by bs"):
+            bs.read_study(wrong)
+    for evaluate in (np.array(["world:qab"]), (name for name in ["world:qab"])):
+        rows = bs.interpolate(tagger, tagger, [0.5], evaluate=evaluate, sentences=np.int64(5))
+        assert {row.dataset for row in rows} == {"world:qab"}
 
 
 def test_numbers_and_names_that_cannot_be_are_refused_in_words(tiny, tagger):

@@ -171,6 +171,8 @@ def _parsed(line: Line) -> _Row:
     cells = line.text.split("\t")
     if len(cells) != len(COLUMNS):
         hint = "; are they separated by spaces instead of tabs?" if len(cells) == 1 and " " in line.text else ""
+        if not line.text.strip():
+            hint = ": the line has white space alone, where an empty line ends a sentence"
         raise LineError(line.number, f"expected {len(COLUMNS)} tab-separated columns, found {len(cells)}{hint}")
     if _REPEATED_SPACE in line.text:
         raise LineError(line.number, "two spaces in a row inside a column; columns are separated by tabs")

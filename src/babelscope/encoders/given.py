@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NoReturn, Protocol, cast, runtime_checkable
 
 import torch
@@ -49,7 +50,11 @@ def as_encoder(given: Encoder | Buildable | PreTrainedModel) -> Encoder:
     if isinstance(given, Buildable):
         return given.build()
     if not isinstance(given, PreTrainedModel):
-        raise InputError(f"{type(given).__name__}: give a model of transformers, or an encoder with its tokenizer")
+        hint = "; by a name or a folder: bs.load(it)" if isinstance(given, str | Path) else ""
+        raise InputError(
+            f"{type(given).__name__}: give a model of transformers, or an encoder with its tokenizer{hint} "
+            f"(given: {given!r:.100})"
+        )
     return given_encoder(given, cast(PreTrainedTokenizerBase, _NoTokenizer()), type(given).__name__)
 
 

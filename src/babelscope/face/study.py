@@ -110,6 +110,8 @@ def read_study(name: str | Path, changes: Mapping[str, Any] | None = None) -> St
         DataError: the file is not YAML; the message names the line.
         StudyError: the parameters or the declaration are at fault.
     """
+    if not isinstance(name, str | Path):
+        raise InputError(f"read_study: give a file or a name; a mapping is a study by bs.Study(**it) ({name!r:.200})")
     if not isinstance(changes, Mapping | None):
         raise InputError(f"read_study: changes are a mapping, such as {{'seeds': 5}} (given: {changes!r:.200})")
     found = find_study(str(name), changes or {})

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from math import isfinite
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -180,15 +180,15 @@ def interpolate(
     _check_between(first, second)
     points = _points(alphas)
     _check_choices(split, sentences, part)
-    names = _trained_on(origin, end) if evaluate is None else [evaluate] if isinstance(evaluate, str) else evaluate
-    if not isinstance(names, list | tuple) or not names or not all(isinstance(name, str) for name in names):
+    names = _trained_on(origin, end) if evaluate is None else _listed(evaluate)
+    if not names or not all(isinstance(name, str) for name in names):
         raise InputError(
             f"interpolate: evaluate is a list of data sets, such as ['world:qab'] (given: {evaluate!r:.200}); leave it "
             "out for what the two were trained on"
         )
     (transfer,) = origin.study.tasks.values()
     evaluated = [
-        datasets.find(first.task, name, split, sentences, origin.study.world_seed, transfer.entity_types)
+        datasets.find(first.task, name, split, int(sentences), origin.study.world_seed, transfer.entity_types)
         for name in names
     ]
     data = tuple(
@@ -215,11 +215,18 @@ def _check_between(first: Tune, second: Tune) -> None:
     check_alike([first, second])
 
 
+def _listed(evaluate: object) -> list[Any]:
+    """A name by itself, or names in an order."""
+    if isinstance(evaluate, str | Set | Mapping) or not isinstance(evaluate, Iterable):
+        return [evaluate]
+    return [*evaluate]
+
+
 def _check_choices(split: object, sentences: object, part: object) -> None:
     for name, given, allowed in (("split", split, get_args(Split)), ("part", part, get_args(Part))):
         if given not in allowed:
             raise InputError(f"interpolate: {name} is one of {', '.join(allowed)} (given: {given!r})")
-    if isinstance(sentences, bool) or not isinstance(sentences, int) or sentences < 1:
+    if isinstance(sentences, bool) or not isinstance(sentences, Integral) or sentences < 1:
         raise InputError(f"interpolate: sentences is a number of sentences, 1 or more (given: {sentences!r})")
 
 

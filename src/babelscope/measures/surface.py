@@ -11,6 +11,7 @@ from pydantic import NonNegativeInt, PositiveInt, SerializeAsAny
 from babelscope.core.row import Row
 from babelscope.core.scores import MEASURES
 from babelscope.core.step import Needs, Step, Workspace
+from babelscope.core.words import counted
 from babelscope.corpora.datasets import Dataset, data_labels
 from babelscope.measures.between import check_alike, path_labels
 from babelscope.measures.formulas.grid import Point
@@ -64,7 +65,7 @@ class Surface(Step):
     @property
     def title(self) -> str:
         labels = self.labels
-        among = f"{len(self.points)} models between"
+        among = f"{counted(len(self.points), 'model')} between"
         if labels["seed"] is None:
             among = f"the mean of {len(self.models)} models,"
         part = f", {self.part} alone" if "part" in labels else ""
