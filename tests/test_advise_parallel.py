@@ -187,10 +187,10 @@ def test_a_race_with_translated_sentences(request_, files, tmp_path, monkeypatch
     assert (record["language"], record["source"]) == ("qag", "qaa")
     assert record["pairs"] == len(translated(request_).pairs)
     model = load_model(folder)
-    assert list(model.languages) == ["qaa"]
+    assert list(model.languages) == ["qaa", "qag"]
     text = " ".join(other for _, other in translated(request_).pairs[:9])
     before = model.reading("qaa").encoder.tokenizer
-    assert model.encoder.tokenizer.tokenize(text) != before.tokenize(text)
+    assert model.reading("qag").encoder.tokenizer.tokenize(text) != before.tokenize(text)
     assert before.get_vocab() == load_encoder(request_.encoders[0]).tokenizer.get_vocab()
 
 

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -18,6 +19,7 @@ from babelscope.encoders.load import load_encoder
 from babelscope.engine.brought_in import EARLIER_RECORD, RECORD, languages_of
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
+from babelscope.face import bring_in
 from babelscope.tasks.export import load_model
 from babelscope.world import World
 from command_line import babelscope as command
@@ -131,6 +133,16 @@ def test_a_third_language_and_predictions_of_a_file(brought, tmp_path):
         assert answer.status == 0 and (tmp_path / "tagged.conllu").is_file()
         told = "read as qae (if it is in another language: --language qaa or qab)"
         assert (told in " ".join(answer.output.split())) is note
+
+
+def test_what_the_own_tokenizer_is_for_is_known_where_the_source_was_brought_in_itself(tmp_path):
+    """A model of a study, which has no folder that says it."""
+    config = SimpleNamespace(babelscope_tuned_on=[{"task": "pos", "data": "world:qaa", "language": "qaa"}])
+    encoder = SimpleNamespace(languages={"qab": None}, model=SimpleNamespace(config=config))
+    for source, own in (("qab", ["qaa"]), ("qaa", ["qaa"]), ("qac", ["qac", "qaa"])):
+        wanted = SimpleNamespace(source=source)
+        assert bring_in._own_tokenizer_of(str(tmp_path / "no-folder"), encoder, wanted) == own
+        assert bool([*bring_in._trained_in_others(encoder, wanted)]) is (source == "qac")
 
 
 def test_a_source_that_the_model_was_not_trained_in_is_told_of(tagger, table, tmp_path):

@@ -16,20 +16,17 @@ from babelscope.encoders.state import weights_of, with_weights
 from babelscope.engine.worker import _told
 from babelscope.measures import comparison, layers, similarity
 from babelscope.measures.layers import LayerMeasure, MeasureLayers
+from babelscope.measures.measure import Measure as Measured
 from babelscope.report.model import Report
 from babelscope.report.section import REGISTERED, section, sections_of
 from babelscope.steps.evaluate import check_scores
 from babelscope.study.compile import compile_study
 from babelscope.study.declare import Study
 from babelscope.surgery.operation import Operation
-from babelscope.tasks.tag import Tagging
-from babelscope.tasks.task import Score
+from babelscope.tasks.task import Score, check_direction
 from babelscope.tuning import Strategy
-from babelscope.tuning.loop import tune
 from babelscope.tuning.schedule import Schedule
-from babelscope.tuning.settings import Tuning
 from command_line import declaration, transfer
-from taggers import a_tagger
 
 
 def test_a_family_that_a_package_brings_is_known_wherever_it_is_asked_for(monkeypatch):
@@ -38,14 +35,17 @@ def test_a_family_that_a_package_brings_is_known_wherever_it_is_asked_for(monkey
     monkeypatch.setattr(anatomy, "ANATOMY", dict(anatomy.ANATOMY))
     monkeypatch.setattr(anatomy, "import_plugins", lambda: anatomy.ANATOMY.update(camembert=anatomy.ANATOMY["roberta"]))
     anatomy.check_family("camembert")
-    with pytest.raises(EncoderError, match="encoders of type 5 are not known"):
-        anatomy.check_family(5)
+    for wrong in (5, ["bert"], None):
+        with pytest.raises(EncoderError, match=r"encoders of type .* are not known"):
+            anatomy.check_family(wrong)
 
 
-def test_a_measure_of_a_name_that_is_taken_is_refused():
+def test_a_measure_of_a_name_that_is_taken_is_refused(monkeypatch):
     with pytest.raises(InputError, match=r"a measure is named 'accuracy' already .share of words"):
         MEASURES["accuracy"] = Measure("mine", "", better="lower")
-    MEASURES["accuracy"] = MEASURES["accuracy"]  # a module that is imported a second time
+    monkeypatch.setitem(MEASURES, "mine", Measure("mine", "first"))
+    MEASURES["mine"] = Measure("mine", "second", compute=lambda predicted, gold: gold)  # a cell that is run again
+    assert MEASURES["mine"].about == "second"
 
 
 @pytest.mark.parametrize("known", [Measure("error", "", "words", "higher"), Measure("error", "", better="lower")])
@@ -75,24 +75,24 @@ def test_scores_without_the_main_one_and_uneven_sums_are_refused():
         check_scores([good._replace(denominators=(2.0,))], task)
 
 
-class ByeSentence(LayerMeasure):
-    """A number for each sentence, by mistake."""
-
-    measure: Literal["by sentence"] = "by sentence"
-
-    def compute(self, states):
-        return states.mean(dim=(0, 2))
-
-
 def test_a_measure_with_another_number_of_values_than_layers_is_refused(encoder, monkeypatch):
-    monkeypatch.setattr(MeasureLayers, "encoder", lambda step, workspace: encoder)
+    monkeypatch.setattr(Measured, "kinds", dict(Measured.kinds))
+
+    class BySentence(LayerMeasure):
+        """A number for each sentence, by mistake."""
+
+        measure: Literal["by sentence"] = "by sentence"
+
+        def compute(self, states):
+            return states.mean(dim=(0, 2))
+
     data = SimpleNamespace(code="qaa", read=lambda: [["a", "b"]] * 9, name="mine")
     step = SimpleNamespace(
-        encoder=lambda workspace: encoder, texts=(data,), labels={}, measure=ByeSentence.model_construct()
+        encoder=lambda workspace: encoder, texts=(data,), labels={}, measure=BySentence.model_construct()
     )
     monkeypatch.setattr(layers, "data_labels", lambda data: {})
     monkeypatch.setattr("babelscope.encoders.tap.sentence_states", lambda encoder, texts: torch.zeros(3, len(texts), 4))
-    with pytest.raises(InputError, match="by sentence gives 9 values for 3 layers, the embeddings among them"):
+    with pytest.raises(InputError, match="by sentence gives 9 values for the states of 3 layers"):
         MeasureLayers.execute(step, SimpleNamespace(write_rows=list))
 
 
@@ -102,32 +102,26 @@ def test_a_similarity_with_another_number_of_values_than_layers_is_refused(monke
     monkeypatch.setattr(similarity, "SIMILARITIES", {"short": lambda source, target: torch.zeros(2)})
     states = SimpleNamespace(states=torch.zeros(3, 5, 4))
     step = SimpleNamespace(measures=["short"], **vars(short))
-    with pytest.raises(InputError, match="short gives 2 values for 3 layers"):
+    with pytest.raises(InputError, match="short gives 2 values for the states of 3 layers"):
         list(similarity.SentenceSimilarity._compared(step, states, states, 0, {}))
 
 
-class Worse:
-    """A task that takes the worse for the better."""
-
-    measure, higher_is_better, lengths = "loss", True, torch.ones(3).numpy()
-
-
-def test_an_objective_that_takes_the_worse_for_the_better_is_refused(encoder, tagged, tmp_path):
-    with pytest.raises(InputError, match="Worse: higher_is_better is True, but of loss lower is better"):
-        tune(torch.nn.Linear(2, 2), Worse(), Tuning(steps=1), 0, tmp_path / "run")
-    tagger = a_tagger(encoder)
-    task = Tagging(tagger, tagged, {"dev": tagged[:3]})
-    assert tune(tagger, task, Tuning(steps=1), 0, tmp_path / "run").best_step == 1
-
-
-class Lacking(Operation):
-    """Without its method."""
-
-    operation: Literal["lacking"] = "lacking"
+def test_an_objective_that_takes_the_worse_for_the_better_is_refused():
+    worse = SimpleNamespace(measure="loss", higher_is_better=True)
+    with pytest.raises(InputError, match="higher_is_better is True, but of loss lower is better"):
+        check_direction(worse)
+    for measure, higher in (("loss", False), ("accuracy", True), ("unheard of", True), ("unheard of", False)):
+        check_direction(SimpleNamespace(measure=measure, higher_is_better=higher))
 
 
 def test_a_method_that_is_missing_is_named(monkeypatch, encoder):
     monkeypatch.setattr(Operation, "kinds", dict(Operation.kinds))
+
+    class Lacking(Operation):
+        """Without its method."""
+
+        operation: Literal["lacking"] = "lacking"
+
     with pytest.raises(NotImplementedError) as raised:
         Lacking().apply(encoder, 0, {})
     assert _told(raised.value) == "Lacking has no method apply, which it has to define"
@@ -153,24 +147,25 @@ def test_weights_of_other_shapes_than_the_configuration_has_are_refused(encoder)
         with_weights(encoder, weights | {name: weights[name][:1]})
 
 
-class Odd(Strategy):
-    """Stages that are given to it."""
-
-    strategy: Literal["odd stages"] = "odd stages"
-    given: ClassVar[Any] = ()
-
-    def entry_stages(self, layers):
-        return self.given
-
-
 @pytest.mark.parametrize("given", [(0, 0), (0, 0, 0, 0), (0, 1, 0), (0, -1, 0), None])
 def test_stages_that_are_not_there_are_refused(given, monkeypatch):
-    monkeypatch.setattr(Odd, "given", given)
+    monkeypatch.setattr(Strategy, "kinds", dict(Strategy.kinds))
+
+    class Odd(Strategy):
+        """Stages that are given to it."""
+
+        strategy: Literal["odd stages"] = "odd stages"
+        given: ClassVar[Any] = ()
+
+        def entry_stages(self, layers):
+            return self.given
+
+    Odd.given = given
     schedule = Schedule(name="odd", strategy=Odd())
     problem = (
         "NoneType' object is not iterable" if given is None else r"Odd.entry_stages\(2\) gives .*; it has to give 3"
     )
     with pytest.raises(InputError, match=problem):
         schedule.entry_stages(2)
-    monkeypatch.setattr(Odd, "given", (0, None, 0))
+    Odd.given = (0, None, 0)
     assert schedule.entry_stages(2) == (0, None, 0)

@@ -125,10 +125,14 @@ class Measure(NamedTuple):
 
 
 class Table(dict[str, Measure]):
-    """Measures by name. One that is there stays: rows are read by it."""
+    """Measures by name. What the first ones are stays, since rows are read by it; others can be entered again."""
+
+    def __init__(self, own: dict[str, Measure]):
+        super().__init__(own)
+        self._own = frozenset(own)
 
     def __setitem__(self, name: str, measure: Measure) -> None:
-        if self.get(name, measure) != measure:
+        if name in self._own and self[name]._replace(compute=None) != measure._replace(compute=None):
             raise InputError(f"a measure is named {name!r} already ({self[name].about}); give yours another name")
         super().__setitem__(name, measure)
 

@@ -98,7 +98,10 @@ class Task(Declaration):
 
     @model_serializer(mode="wrap")
     def _serialised(self, handler: SerializerFunctionWrapHandler) -> Any:
-        return self.known_as or handler(self)
+        if self.known_as:
+            return self.known_as
+        written = handler(self)
+        return {name: value for name, value in written.items() if (name, value) != ("revision", 1)}
 
 
 def task_of(given: str | Task) -> Task:

@@ -117,7 +117,7 @@ def check_family(model_type: object) -> None:
     Raises:
         EncoderError: says what to add to the table.
     """
-    if model_type not in ANATOMY:
+    if isinstance(model_type, str) and model_type not in ANATOMY:
         import_plugins()
     if not isinstance(model_type, str) or model_type not in ANATOMY:
         raise EncoderError(

@@ -181,19 +181,25 @@ def _write_model(given: str, wanted: Wanted, pairs: Sequence[Pair], folder: Path
 
 def _trained_in_others(encoder: Encoder, wanted: Wanted) -> Iterator[str]:
     """Says where the translations are from a language that a model was not tuned in."""
-    trained = dict.fromkeys(each.language for each in told_of(getattr(encoder.model.config, TUNED_ON, None)))
-    if trained and not known_as(wanted.source, trained):
+    trained = _trained_in(encoder)
+    if trained and not known_as(wanted.source, [*trained, *encoder.languages]):
         yield (
             f"the translations were taken to be from {wanted.source}, but the model was trained in "
             f"{', '.join(trained)}; if they are from that, remove the folder, and name it: --source "
-            f"{next(iter(trained))}"
+            f"{trained[0]}"
         )
+
+
+def _trained_in(encoder: Encoder) -> list[str]:
+    """The languages that a model was tuned in, as far as its configuration says."""
+    return list(dict.fromkeys(each.language for each in told_of(getattr(encoder.model.config, TUNED_ON, None))))
 
 
 def _own_tokenizer_of(given: str, encoder: Encoder, wanted: Wanted) -> list[str]:
     """The languages that an encoder's own tokenizer is for, as far as that is known."""
     if (recorded := languages_of(Path(given))) is None:
-        return [wanted.source]
+        own = [code for code in (wanted.source, *_trained_in(encoder)) if not known_as(code, encoder.languages)]
+        return list(dict.fromkeys(own)) or [wanted.source]
     if recorded.language not in encoder.languages:
         return [recorded.language]  # a folder of earlier versions, which reads it with the tokenizer that it has
     return [code for code, tokenizer in encoder.languages.items() if tokenizer is encoder.tokenizer]

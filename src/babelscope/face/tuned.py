@@ -217,7 +217,11 @@ def _check_between(first: Tune, second: Tune) -> None:
 
 def _listed(evaluate: object) -> list[Any]:
     """A name by itself, or names in an order."""
-    if isinstance(evaluate, str | Set | Mapping) or not isinstance(evaluate, Iterable):
+    if (
+        isinstance(evaluate, str | Set | Mapping)
+        or not isinstance(evaluate, Iterable)
+        or not getattr(evaluate, "ndim", 1)
+    ):
         return [evaluate]
     return [*evaluate]
 

@@ -43,12 +43,10 @@ AnyMeasure = Annotated[SerializeAsAny[Measure], BeforeValidator(reader(Measure))
 
 
 def check_layers_of(name: str, values: int, layers: int) -> None:
-    """Refuse another number of values than there are layers, the embeddings among them.
+    """Refuse another number of values than there are layers.
 
     Raises:
         InputError: names the measure.
     """
     if values != layers:
-        raise InputError(
-            f"{name} gives {values} values for {layers} layers, the embeddings among them; it has to give one for each"
-        )
+        raise InputError(f"{name} gives {values} values for the states of {layers} layers; it has to give one for each")

@@ -119,13 +119,16 @@ class Tune(Step):
         """Write the best weights, the learning curves, and the probes."""
         from babelscope.tasks.models import InLanguage, training_task
         from babelscope.tasks.quirky import with_quirks
+        from babelscope.tasks.task import check_direction
         from babelscope.tuning import loop
 
         encoder = self._trained_part(self._encoder(workspace))
         untuned = self.untuned(encoder)
         dev = {data.name: InLanguage(data.code, data.read()) for data in self.dev}
         parts = [InLanguage(language, examples) for language, examples in self._training_parts(untuned).items()]
-        task = with_quirks(training_task(untuned, parts, dev), self.probes.quirks if self.probes else ())
+        objective = training_task(untuned, parts, dev)
+        check_direction(objective)
+        task = with_quirks(objective, self.probes.quirks if self.probes else ())
         watch = self._watch(untuned, encoder, workspace) if encoder else None
         history = loop.tune(
             untuned.module, task, self.tuning, self.seed, workspace.folder, workspace.progress, schedule=self.schedule,

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from babelscope.core.errors import InputError
 from babelscope.core.intervals import bca_interval
+from babelscope.core.scores import MEASURES
 
 if TYPE_CHECKING:
     import torch
@@ -99,3 +101,17 @@ class InParts(Protocol):
     @property
     def owners(self) -> NDArray[np.int64]:
         """[sequences], ascending: the number of the example that each belongs to."""
+
+
+def check_direction(objective: Objective) -> None:
+    """Refuse an objective that takes the worse for the better, as another package's kind of task may have it.
+
+    Raises:
+        InputError: it would keep the worst step.
+    """
+    known = MEASURES.get(objective.measure)
+    if known and (known.sign == 1) is not objective.higher_is_better:
+        raise InputError(
+            f"{type(objective).__name__}: higher_is_better is {objective.higher_is_better}, but of {objective.measure} "
+            f"{known.better} is better; make the two agree, or the worst step would be kept"
+        )

@@ -22,7 +22,6 @@ from babelscope.core.devices import check_device
 from babelscope.core.errors import DivergedError, InputError
 from babelscope.core.hashing import digest
 from babelscope.core.keyed import keyed_fields
-from babelscope.core.scores import MEASURES
 from babelscope.core.seeds import derive_seed
 from babelscope.encoders.masks import masks_unread
 from babelscope.encoders.pieces import evaluation_tokens
@@ -99,7 +98,6 @@ def tune(
     """
     if not len(task.lengths):
         raise InputError("no training example: the training data is empty")
-    _check_direction(task)
     folder.mkdir(parents=True, exist_ok=True)
     checkpoint, best = (folder / f"{name}.safetensors" for name in ("checkpoint", "best"))
     owners = task.owners if isinstance(task, InParts) else None
@@ -147,15 +145,6 @@ def tune(
             check_finite(merged_weights(model))  # no loss has told of the last step
     _finish(model, checkpoint, best, run)
     return History(state.points, state.best_step, state.step, total)
-
-
-def _check_direction(task: Objective) -> None:
-    known = MEASURES.get(task.measure)
-    if known and (known.sign == 1) is not task.higher_is_better:
-        raise InputError(
-            f"{type(task).__name__}: higher_is_better is {task.higher_is_better}, but of {task.measure} "
-            f"{known.better} is better; make the two agree, or the worst step would be kept"
-        )
 
 
 def _save(
