@@ -73,7 +73,7 @@ def _not_ours(store: Store, key: str, manifest: dict[str, Any], problem: str) ->
     version = manifest["versions"].get("babelscope", "another")
     return StoreError(
         f"{store.folder}: the step of result {key[:12]} cannot be made again: {problem}. Use version {version} of "
-        "Babelscope, which computed it, or run its study again"
+        "Babelscope, which computed it, and the packages that brought what is not known here, or run its study again"
     )
 
 
