@@ -58,6 +58,21 @@ def test_test_sets_that_select_the_best_step_are_told(encoder_folder):
     ]
 
 
+@pytest.mark.parametrize(("shots", "said"), [(20, []), (30, ["has 20 examples to train on"]), (10**6, [])])
+def test_fewer_examples_than_shots_are_told(tmp_path, encoder_folder, shots, said):
+    """But not where all that there are were asked for."""
+    for split, sentences in SENTENCES.items():
+        write_conllu(tmp_path / f"qaa-{split}.conllu", sentences)
+    name = f"treebank:qaa:{tmp_path}"
+    given = {"train": [name], "evaluate": [name], "baselines": [], "shots": shots, "sizes": {"dev": 20, "test": 20}}
+    declared = declaration(
+        encoder_folder, surgeries=[None], retrieval=None, seeds=[0], tasks={"pos": transfer(**given)}
+    )
+    found = doubts(compile_study(Study.model_validate(declared)).steps.values())
+    assert [line.removeprefix(f"{name}: ").split(";")[0] for line in found] == said
+    assert all(f"rows with `shots` {shots}" in line for line in found)
+
+
 def test_labels_that_look_alike_are_told(tmp_path, encoder_folder):
     """Of words; what looks otherwise is another label: m2 and m², a Persian word with a joiner and without."""
 

@@ -103,6 +103,20 @@ class _Rows:
         self.rows.extend(rows)
 
 
+@pytest.mark.parametrize("measures", [("mbe",), "accuracy"])
+def test_a_kind_with_a_measure_that_is_not_there_is_named(tables, measures):
+    class Odd(Classification):
+        """Scored by what is in no table."""
+
+        task: Literal["odd"] = "odd"
+
+    Odd.measures = measures
+    with pytest.raises(
+        InputError, match=r"the kind 'odd' is scored by '.*', which is no measure's name; the file of Odd has to"
+    ):
+        Odd().declared("mine", "label")
+
+
 def test_a_task_can_be_made_a_built_in_one(tables):
     task = kind_of(TASKS["pos"]).declared("lemmas", "lemma")
     assert add_task(task).known_as == "lemmas"

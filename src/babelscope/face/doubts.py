@@ -18,6 +18,7 @@ from babelscope.corpora.datasets import Dataset, FileData, WorldData
 from babelscope.corpora.doubtful import earlier_ones, labels_that_look_alike, one_label, untrained_labels
 from babelscope.corpora.parallel import FilePairs, NamedPairs
 from babelscope.corpora.parallel_sentences import ParallelTranslations
+from babelscope.corpora.sources import ALL
 from babelscope.encoders.folder import TunedOn, tuned_on
 from babelscope.face.leaks import BETTER, leaks
 from babelscope.measures.similarity import SentenceSimilarity
@@ -31,7 +32,10 @@ from babelscope.tasks.kinds import kind_of
 def doubts(steps: Iterable[Step]) -> list[str]:
     """A line each, of what is at hand: nothing is fetched for it."""
     steps = list(steps)
-    kinds = leaks, _selected_on_tests, _same_in_letters, _other_sizes, _of_labels, _repeated, _learned_by, _tuned_before
+    kinds = (
+        leaks, _selected_on_tests, _same_in_letters, _fewer_than_shots, _other_sizes, _of_labels, _repeated,
+        _learned_by, _tuned_before,
+    )  # fmt: skip
     with nothing_fetched():
         return [*dict.fromkeys(chain.from_iterable(kind(steps) for kind in kinds))]
 
@@ -58,6 +62,21 @@ def _same_in_letters(steps: list[Step]) -> Iterator[str]:
         same = trained.model_copy(update={"split": data.split, "examples": data.examples})
         if same.code != data.code and read_twice(examples := data.read(), same.read()) == len(examples):
             yield f"{data.name} is {trained.name} to the letter, which is trained on: its scores are not zero-shot"
+
+
+def _fewer_than_shots(steps: list[Step]) -> Iterator[str]:
+    """Data that have fewer examples than are asked for as few, and by which rows call a model."""
+    asked = dict.fromkeys(
+        (data, shots)
+        for step in steps
+        if isinstance(step, Tune) and (shots := step.labels.get("shots") or ALL) < ALL
+        for data in step.train
+        if isinstance(data, FileData) and data.examples == shots
+    )
+    for data, shots in asked:
+        with suppress(InputError):  # which a run says of the file
+            if (there := examples_of(data)) < shots:
+                yield f"{data.name}: has {there:,} examples to train on; rows with `shots` {shots:,} are of so many"
 
 
 def _other_sizes(steps: list[Step]) -> Iterator[str]:

@@ -66,8 +66,13 @@ class TaskKind(Registered):
         """The task of that name which a study declares; its classes are not known yet.
 
         Raises:
-            InputError: the label is none that data of this kind have.
+            InputError: the label is none that data of this kind have, or a measure of the kind is not in the table.
         """
+        if unknown := [measure for measure in self.measures if measure not in MEASURES]:
+            raise InputError(
+                f"the kind {self.kind!r} is scored by {unknown[0]!r}, which is no measure's name; the file of "
+                f"{type(self).__name__} has to enter it in MEASURES (its measures: {self.measures!r})"
+            )
         given: dict[str, Any] = {"label": label, "revision": self.revision}
         given |= ({"texts": text} if text else {}) | ({"scale": scale} if scale else {})
         return Task(name=name, kind=self.kind, reads=self.reads, measures=self.measures, **given)
