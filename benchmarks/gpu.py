@@ -188,7 +188,7 @@ def graphs(_: argparse.Namespace) -> None:
     graph = Passes._graph
     for seed in range(3):
         for name, used in (("kernel by kernel", lambda *_: None), ("as graphs", graph)):
-            Passes._graph = used  # type: ignore[method-assign,assignment]
+            Passes._graph = used  # type: ignore[method-assign]
             run = babelscope_run(given, seed)
             about = f"6 x 64, 1,500 sentences, 6 epochs, {name}"
             print(f"{about}: {run.seconds:.2f} s, held-out loss {run.loss:.5f}", flush=True)

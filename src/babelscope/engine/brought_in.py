@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -120,16 +120,24 @@ def languages_of(folder: Path) -> ReadIn | None:
     return ReadIn(records[-1]["language"], records[-1]["source"]) if records else None
 
 
-def turned(model: EncoderModel, language: str, before: Iterable[str]) -> EncoderModel:
-    """The model with the tokenizer of a language as its own, which `transformers` reads all text with.
+def save_reading(model: EncoderModel, language: str, before: Sequence[str], folder: Path) -> None:
+    """Write a model with the tokenizer of a language as its own, which `transformers` reads all text with.
+
+    Babelscope reads other languages by the model's own tokenizer all the same, since the folder says which that is.
 
     Args:
         model: reads the language with a tokenizer of the language's own.
         language: its code.
         before: the languages that the model's own tokenizer was for, which are some of its languages then; without
             any it is left out.
+        folder: is made.
     """
+    from babelscope.encoders.beside import declare_first
+    from babelscope.tasks.export import save_model
+
     encoder = model.encoder
     languages = dict.fromkeys(before, encoder.tokenizer) | dict(encoder.languages)
     own = languages.pop(language)
-    return model.with_encoder(replace(encoder, tokenizer=own, languages=languages))
+    save_model(model.with_encoder(replace(encoder, tokenizer=own, languages=languages)), folder)
+    if before:
+        declare_first(folder, language, before)

@@ -16,7 +16,7 @@ from babelscope.corpora.codes import checked_code, known_as
 from babelscope.corpora.parallel import SOURCE
 from babelscope.encoders.folder import TUNED_ON, TunedOn
 from babelscope.encoders.places import near_folder
-from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_card, write_records
+from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, save_reading, write_card, write_records
 from babelscope.engine.dropping import whole
 from babelscope.engine.input_notes import input_notes
 from babelscope.engine.mark import check_outside
@@ -72,7 +72,6 @@ def export(store: Store, key: str, folder: Path) -> str:
             shutil.copytree(store.result(step.key) / "encoder", draft)
             write_model_card(draft, step, [])
         return f"encoder: {folder}"
-    from babelscope.encoders.beside import declare_first
     from babelscope.tasks.export import save_model
     from babelscope.tasks.text_models import LanguageModel
 
@@ -80,14 +79,11 @@ def export(store: Store, key: str, folder: Path) -> str:
     own = known_as(language, model.languages)
     first = own or language
     records = sorted(_brought_in(step, store), key=lambda record: record["language"] == first)
-    before: list[str] = []
-    if own and not isinstance(model, LanguageModel):  # which is written as an encoder, that reads the source first
-        before = _read_before(model, step, records)
-        model = turned(cast("EncoderModel", model), own, before)
     with replacing(folder) as draft:
-        save_model(model, draft)
-        if own and before:
-            declare_first(draft, own, before)
+        if own and not isinstance(model, LanguageModel):  # which is written as an encoder, that reads the source first
+            save_reading(cast("EncoderModel", model), own, _read_before(model, step, records), draft)
+        else:
+            save_model(model, draft)
         if model.languages and records:
             # A record says which language the folder reads first, which is none of them in a model of the source.
             (write_records if records[-1]["language"] == first else write_card)(draft, records)

@@ -22,7 +22,7 @@ from babelscope.corpora.parallel import SOURCE, FilePairs, NamedPairs, ParallelT
 from babelscope.corpora.scripts import check_script
 from babelscope.encoders.folder import MODEL_FILE, TUNED_ON, told_of
 from babelscope.encoders.places import Place, locate
-from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, turned, write_records
+from babelscope.engine.brought_in import BroughtIn, languages_of, records_of, save_reading, write_records
 from babelscope.engine.store import Store
 from babelscope.engine.trained import trained_model
 from babelscope.face.operate import without_head
@@ -161,9 +161,7 @@ def _write_encoder(place: Place, wanted: Wanted, pairs: Sequence[Pair], folder: 
 
 
 def _write_model(given: str, wanted: Wanted, pairs: Sequence[Pair], folder: Path, store: Store) -> str:
-    from babelscope.encoders.beside import declare_first
     from babelscope.tasks.design import EncoderModel
-    from babelscope.tasks.export import save_model
 
     model = trained_model(store, given)
     if not isinstance(model, EncoderModel):
@@ -172,9 +170,7 @@ def _write_model(given: str, wanted: Wanted, pairs: Sequence[Pair], folder: Path
         )
     _check_languages(given, model.encoder, wanted)
     grown = model.with_encoder(with_language(model.encoder, wanted, pairs))
-    before = _own_tokenizer_of(given, model.encoder, wanted)
-    save_model(turned(grown, wanted.language, before), folder)
-    declare_first(folder, wanted.language, before)
+    save_reading(grown, wanted.language, _own_tokenizer_of(given, model.encoder, wanted), folder)
     told = f"a model of task {model.design.task} that reads {wanted.language}, by {len(pairs):,} pairs of sentences"
     return _told(told, [*_doubts(model.encoder, wanted, pairs), *_trained_in_others(model.encoder, wanted)])
 

@@ -215,15 +215,14 @@ def _check_between(first: Tune, second: Tune) -> None:
     check_alike([first, second])
 
 
-def _listed(evaluate: object) -> list[Any]:
+def _listed(evaluate: Any) -> list[Any]:
     """A name by itself, or names in an order."""
-    if (
-        isinstance(evaluate, str | Set | Mapping)
-        or not isinstance(evaluate, Iterable)
-        or not getattr(evaluate, "ndim", 1)
-    ):
+    if isinstance(evaluate, str | Set | Mapping):
         return [evaluate]
-    return [*evaluate]
+    try:
+        return [*evaluate]
+    except TypeError:  # neither
+        return [evaluate]
 
 
 def _check_choices(split: object, sentences: object, part: object) -> None:

@@ -35,28 +35,21 @@ def set_rate(optimizer: torch.optim.Optimizer, step: int, total: int, tuning: Tu
     rate = learning_rate(step, total, tuning)
     for group in optimizer.param_groups:
         group["lr"] = group["factor"] * rate
-        # Its own steps, since it may have joined late. torch's count may be on an accelerator, and is waited for there.
-        own = step - group["first_step"] + 1
-        if own < 1:
-            continue
-        if tuning.epsilon_before_correction:
-            group["eps"] = tuning.epsilon / _root(own, tuning)
-        if not tuning.bias_correction:
-            _leave_uncorrected(group, own, tuning)
+        if not tuning.bias_correction or tuning.epsilon_before_correction:
+            _correct_otherwise(group, step - group["first_step"] + 1, tuning)
 
 
-def _leave_uncorrected(group: dict[str, Any], step: int, tuning: Tuning) -> None:
-    """Have torch's AdamW take the step of AdamW without bias correction.
+def _correct_otherwise(group: dict[str, Any], step: int, tuning: Tuning) -> None:
+    """Have torch's AdamW add epsilon before the correction, or take the step of AdamW without bias correction.
 
-    torch divides the running means of a group's step t by 1 - beta^t. Rate, epsilon and decay are scaled so that these
-    divisors cancel out.
+    torch divides the running means of a group's step t by 1 - beta^t, and adds epsilon then. Epsilon, rate and decay
+    are scaled so that these divisors cancel out. A group counts its own steps, since it may have joined late. (torch's
+    own count may be on an accelerator, and to read it would be to wait for it.)
     """
-    first, root = 1 - tuning.betas[0] ** step, _root(step, tuning)
-    group["lr"] *= first / root
+    if step < 1:
+        return
+    first, root = 1 - tuning.betas[0] ** step, math.sqrt(1 - tuning.betas[1] ** step)
     group["eps"] = tuning.epsilon / root
-    group["weight_decay"] = group["decay"] * root / first
-
-
-def _root(step: int, tuning: Tuning) -> float:
-    """What the root of the mean of squares is divided by in a group's step 1, 2, ..."""
-    return math.sqrt(1 - tuning.betas[1] ** step)
+    if not tuning.bias_correction:
+        group["lr"] *= first / root
+        group["weight_decay"] = group["decay"] * root / first
