@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from itertools import cycle
+from itertools import cycle, product
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -96,7 +96,7 @@ def long_sentences(count: int) -> list[Tagged]:
     return [Tagged(*zip(*pair, strict=True)) for pair in pairs]
 
 
-def bert_base(tokens: int, steps: int) -> Given:
+def bert_base(tokens: int, steps: int, compiled: bool = False) -> Given:
     """BERT-base with random weights, and enough sentences for so many steps of so many pieces."""
     sentences = long_sentences(steps // EPOCHS * tokens // 64 + 100)
     torch.manual_seed(0)
@@ -104,21 +104,24 @@ def bert_base(tokens: int, steps: int) -> Given:
     encoder = Encoder(untrained_model(BertConfig(vocab_size=30_522)), tokenizer, "BERT-base")
     tuning = Tuning(
         learning_rate=1e-4, epochs=EPOCHS, tokens_per_batch=tokens, dropout=HEAD_DROPOUT, max_length=LONGEST,
-        precision="bfloat16", device="cuda",
+        precision="bfloat16", device="cuda", compile=compiled,
     )  # fmt: skip
     return Given(encoder, sentences[100:], sentences[:100], tuning)
 
 
 def bert(given: argparse.Namespace) -> None:
-    """Both sides in turns, after a short run that warms up."""
+    """All sides in turns, after a short run that warms up."""
     top = ceiling("bfloat16")
+    print(f"matrix products: {top / 1e12:.0f} TFLOP/s in bfloat16", flush=True)
     babelscope_run(bert_base(4096, 8), 0)
     for tokens in given.tokens:
-        one = bert_base(tokens, given.steps)
+        one, compiled = bert_base(tokens, given.steps), bert_base(tokens, given.steps, compiled=True)
         task = Tagging(Tagger(one.encoder, UPOS, HEAD_DROPOUT, LONGEST), one.train)
         pieces, batch = EPOCHS * int(task.lengths.sum()), batch_of(tokens, task)
-        trainer = partial(trainer_run, one, BEST, batch, one.tuning.learning_rate)
-        sides: dict[str, Side] = {OURS: partial(babelscope_run, one), "Trainer, best flags": trainer}
+        sides: dict[str, Side] = {
+            OURS: partial(ours, one), f"{OURS}, compiled": partial(ours, compiled),
+            "Trainer, best flags": partial(trainer_run, one, BEST, batch, one.tuning.learning_rate),
+        }  # fmt: skip
         runs: dict[str, list[Run]] = {name: [] for name in sides}
         for seed in range(given.rounds):
             for name, side in sides.items():
@@ -134,14 +137,30 @@ def bert(given: argparse.Namespace) -> None:
             )
 
 
+def ours(one: Given, seed: int) -> Run:
+    """A run of ours; prints what its steps take once it has begun, too."""
+    noted: list[tuple[int, float]] = []
+
+    def note(done: int, total: int, **_: float) -> None:
+        if done in (total // 2, total - 1):
+            torch.cuda.synchronize()
+            noted.append((done, time.perf_counter()))
+
+    run = babelscope_run(one, seed, note)
+    (first, began), (last, ended) = noted
+    milliseconds = 1e3 * (ended - began) / (last - first)
+    print(f"  {run.seconds:.2f} s, {milliseconds:.2f} ms a step in the second half of {last + 1}", flush=True)
+    return run
+
+
 def profile(given: argparse.Namespace) -> None:
     """Of the last steps of a run, which kernels take the GPU's time, and how much of the time it is busy."""
-    for tokens in given.tokens:
-        seen, seconds = last_steps(bert_base(tokens, 5 * SEEN))
+    for tokens, compiled in product(given.tokens, (False, True)):
+        seen, seconds = last_steps(bert_base(tokens, 5 * SEEN, compiled))
         kernels = sorted(seen.key_averages(), key=lambda each: -each.self_device_time_total)
         busy = sum(each.self_device_time_total for each in kernels) / 1e6
         count = sum(each.count for each in kernels) / SEEN
-        steps = f"{tokens} pieces a batch, {SEEN} steps"
+        steps = f"{tokens} pieces a batch, {SEEN} steps{', compiled' * compiled}"
         print(f"{steps}: {seconds:.2f} s, {busy:.2f} of them in {count:.0f} kernels a step", flush=True)
         for each in kernels[:30]:
             milliseconds = each.self_device_time_total / 1e3 / SEEN

@@ -87,6 +87,37 @@ def test_graphs_change_no_bit(made, tmp_path, monkeypatch, kind, precision):
 
 
 @pytest.mark.parametrize("kind", KINDS[:4])
+def test_compiled_layers_change_last_digits_alone(made, tmp_path, kind):
+    """Without dropout, whose random numbers are others; two runs end with the same bits."""
+    curves, ended = [], []
+    for name, compile in {"kernels": False, "once": True, "twice": True}.items():
+        model, task = made(kind)
+        for module in model.modules():
+            if isinstance(module, torch.nn.Dropout):
+                module.p = 0.0
+        steady = SHORT.model_copy(update={"learning_rate": 1e-4, "compile": compile})
+        curves.append(curve(tune(model, task, steady, 1, tmp_path / name)))
+        ended.append({name: tensor.cpu() for name, tensor in module_weights(model).items()})
+    assert curves[0] == pytest.approx(curves[1], rel=1e-4)
+    assert curves[1] == curves[2] and same_weights(ended[1], ended[2])
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_two_compiled_runs_end_with_the_same_bits(made, tmp_path, precision):
+    """With dropout, and each compiled anew."""
+    from torch._inductor.utils import fresh_inductor_cache  # takes a second to import
+
+    ended = []
+    for name in ("first", "second"):
+        torch._dynamo.reset()
+        model, task = made("tagging")
+        with fresh_inductor_cache():
+            tune(model, task, SHORT.model_copy(update={"precision": precision, "compile": True}), 1, tmp_path / name)
+        ended.append({name: tensor.cpu() for name, tensor in module_weights(model).items()})
+    assert same_weights(*ended)
+
+
+@pytest.mark.parametrize("kind", KINDS[:4])
 def test_no_step_waits_for_the_device(made, tmp_path, monkeypatch, kind):
     """torch raises an error where one does."""
     step = Descent.step

@@ -1,25 +1,39 @@
 """Batches padded to shapes that come again, for passes that a GPU computes as graphs of kernels."""
 
 from copy import deepcopy
+from functools import partial
+from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from transformers import BertConfig, RobertaConfig
 
-from babelscope.tuning.graphs import Passes, can_be_captured, fill, graphed, padded, rounded
+from babelscope.core.errors import InputError
+from babelscope.tuning.compiled import Compiled
+from babelscope.tuning.freezing import layers_of
+from babelscope.tuning.graphs import UNCAPTURED, Passes, can_be_captured, graphed
+from babelscope.tuning.packing import Packed, Room
+from babelscope.tuning.padding import Padded, rounded
+from babelscope.tuning.settings import Tuning
 from every_task import bilstm_tasks
 from taggers import FAMILIES, family_encoder
 
 
-@given(st.integers(1, 2000), st.sampled_from([1, 8]))
-def test_sizes_are_rounded_up_to_few(size, least):
-    up = rounded(size, least)
-    assert size <= up < 1.25 * size + least and up % least == 0
-    assert rounded(up, least) == up
+@given(st.integers(1, 2000), st.integers(2, 4), st.sampled_from([1, 8]))
+def test_sizes_are_rounded_up_to_few(size, digits, least):
+    up = rounded(size, digits, least)
+    assert size <= up < (1 + 2 ** (1 - digits)) * size + least and up % least == 0
+    assert rounded(up, digits, least) == up
     if least == 1:
-        assert len(f"{up:b}".rstrip("0")) <= 3
+        assert len(f"{up:b}".rstrip("0")) <= digits
+
+
+def config_of(first):
+    """Of a family whose sequences have that first position."""
+    return RobertaConfig(pad_token_id=1) if first else BertConfig()
 
 
 def batch(rows=3, width=11):
@@ -42,8 +56,8 @@ def result(backbone, ids, real, passes=None):
 
 @pytest.mark.parametrize("whole", [True, False])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_padding_to_a_shape_changes_last_digits_alone(tokenizer, family, whole):
-    """Of states and of gradients, in every family, where something was padded before and where nothing was."""
+def test_a_shape_changes_last_digits_alone(tokenizer, family, whole):
+    """Of states and of gradients, packed or padded, where something was padded before and where nothing was."""
     backbone = family_encoder(family, tokenizer).backbone.train()
     for module in backbone.modules():
         if isinstance(module, torch.nn.Dropout):
@@ -58,6 +72,59 @@ def test_padding_to_a_shape_changes_last_digits_alone(tokenizer, family, whole):
         torch.testing.assert_close(padded_gradients[name], gradient, rtol=1e-3, atol=1e-4, msg=name)
 
 
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family not in UNCAPTURED])
+def test_layers_are_compiled_once_for_all_shapes(tokenizer, family, monkeypatch):
+    """Without breaks, for passes of training alone; what is computed is the same."""
+    backbone = family_encoder(family, tokenizer).backbone.train()
+    for module in backbone.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+    own = deepcopy(backbone)
+    from torch._dynamo.testing import CompileCounterWithBackend  # takes a second to import
+
+    compiled = CompileCounterWithBackend("eager")
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=compiled, fullgraph=True))
+    passes = Passes(backbone, Compiled(layers_of(backbone)))
+    for rows, width in ((3, 11), (2, 18), (3, 9)):
+        ids, real = batch(rows, width)
+        (states, gradients), (expected, theirs) = result(backbone, ids, real, passes), result(own, ids, real)
+        torch.testing.assert_close(states, expected, rtol=1e-4, atol=1e-5)
+        for name, gradient in theirs.items():
+            torch.testing.assert_close(gradients[name], gradient, rtol=1e-3, atol=1e-4, msg=name)
+    count = compiled.frame_count
+    with torch.no_grad():
+        passes(input_ids=ids)
+    assert compiled.frame_count == count
+    assert count == 1 or (family == "modernbert" and count <= 4)  # whose layers are of two kinds, with windows
+    assert not any("forward" in vars(each) for each in backbone.modules())
+
+
+def test_what_cannot_be_compiled_says_what_to_leave_out(encoder, monkeypatch):
+    def broken(graph, examples):
+        raise RuntimeError("no compiler")
+
+    backbone = deepcopy(encoder).backbone.train()
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=broken))
+    with pytest.raises(InputError, match=r"compile: true: torch cannot compile .* no compiler.*; leave it out"):
+        Passes(backbone, Compiled(layers_of(backbone)))(input_ids=batch()[0])
+    assert not any("forward" in vars(each) for each in backbone.modules())
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "compile: true is for device: cuda, and device is cpu; leave `compile` out"),
+        ({"device": "cuda", "micro_tokens": 100}, "compile and micro_tokens do not go together"),
+        ({"device": "cuda", "recompute": True}, "compile and recompute do not go together"),
+        ({"device": "cuda", "encoder_dropout": False}, "compile and encoder_dropout: false do not go together"),
+    ],
+)
+def test_what_is_compiled_is_whole_batches_on_a_gpu(given, said):
+    assert Tuning(compile=True, device="cuda").compile
+    with pytest.raises(ValueError, match=said):
+        Tuning(compile=True, **given)
+
+
 def test_a_family_that_copies_in_its_passes_is_not_captured(tokenizer):
     """To fail in a capture leaves a device's memory in disorder."""
     backbones = [family_encoder(family, tokenizer).backbone for family in FAMILIES]
@@ -68,17 +135,50 @@ def test_a_family_that_copies_in_its_passes_is_not_captured(tokenizer):
     ]
 
 
-def test_a_batch_lies_in_the_upper_left_and_nothing_stays_of_the_one_before():
+def test_a_padded_batch_lies_in_the_upper_left():
     ids, real = batch(3, 5)
     types = torch.ones_like(ids)
-    inputs = padded({"input_ids": ids, "attention_mask": real, "token_type_ids": types}, (4, 8))
-    assert {name: tuple(tensor.shape) for name, tensor in inputs.items()} == dict.fromkeys(inputs, (4, 8))
-    assert torch.equal(inputs["input_ids"][:3, :5], ids) and inputs["input_ids"].sum() == ids.sum()
-    assert torch.equal(inputs["attention_mask"][:3, :5], real)
-    assert inputs["attention_mask"].sum() == real.sum() + 1 and inputs["attention_mask"][3, 0]
-    fill(inputs, {"input_ids": ids[:1, :2], "token_type_ids": types[:1, :2]})
-    assert inputs["input_ids"].sum() == ids[0, :2].sum() and inputs["token_type_ids"].sum() == 2
-    assert inputs["attention_mask"].sum() == 2 + 3
+    padded = Padded({"input_ids": ids[:, :3], "attention_mask": real[:, :3], "token_type_ids": types[:, :3]}, 512)
+    inputs = padded.inputs()
+    assert {name: tuple(tensor.shape) for name, tensor in inputs.items()} == dict.fromkeys(inputs, (3, 8))
+    assert torch.equal(inputs["input_ids"][:, :3], ids[:, :3]) and inputs["input_ids"].sum() == ids[:, :3].sum()
+    assert torch.equal(inputs["attention_mask"][:, :3], real[:, :3]) and inputs["token_type_ids"].sum() == 9
+    more = Padded({"input_ids": ids[:, :3].repeat(3, 1)}, 512).inputs()["attention_mask"]
+    assert more.shape == (10, 8) and more[:9, :3].all() and more[9, 0] and more.sum() == 28
+
+
+@st.composite
+def lengths(draw):
+    """Of sequences, the longest of which is the width of a batch."""
+    return draw(st.lists(st.integers(1, draw(st.integers(1, 300))), min_size=1, max_size=40))
+
+
+@given(lengths(), st.sampled_from([0, 2]))
+def test_packed_sequences_lie_one_after_the_other(lengths, first):
+    """Against a loop; every sequence has one piece or more, or the batch fills its room."""
+    width = max(lengths)
+    ids = torch.randint(5, 10**6, (len(lengths), width))
+    real = torch.arange(width) < torch.tensor(lengths)[:, None]
+    packed = Packed({"input_ids": ids, "attention_mask": real, "token_type_ids": ids + 1}, config_of(first))
+    inputs, room, total = packed.inputs(), packed.shape, sum(lengths)
+    assert inputs["input_ids"].shape == (1, room.pieces) and room == Room.of(len(lengths), width)
+    assert inputs["input_ids"][0, :total].tolist() == [
+        number for row, length in zip(ids.tolist(), lengths, strict=True) for number in row[:length]
+    ]
+    assert torch.equal(inputs["token_type_ids"], inputs["input_ids"] + 1)
+    assert inputs["position_ids"][0, :total].tolist() == [
+        first + place for length in lengths for place in range(length)
+    ]
+    offsets = inputs["offsets"].tolist()
+    assert len(offsets) == room.sequences + 1 and offsets[-1] == room.pieces
+    found = [end - start for start, end in pairwise(offsets)]
+    assert found[: len(lengths)] == lengths and 0 <= min(found) <= max(found) <= room.longest
+    states = torch.randn(1, room.pieces, 3, requires_grad=True)
+    unpadded = packed.unpadded(states)
+    assert torch.equal(unpadded[real], states[0, :total])
+    gradient = torch.randn_like(unpadded)
+    unpadded.backward(gradient)
+    assert torch.equal(states.grad[0, :total], gradient[real]) and not states.grad[0, total:].any()
 
 
 def test_what_is_no_pass_of_training_is_left_alone(encoder):
@@ -100,10 +200,9 @@ def test_what_is_no_pass_of_training_is_left_alone(encoder):
 
 def test_a_shape_is_no_wider_than_the_positions(encoder):
     """An encoder with 24 positions reads 23 pieces, which would be rounded up to 24, and 24."""
-    backbone = deepcopy(encoder).backbone.train()
     for width in (23, 24):
         ids = torch.full((2, width), 7)
-        assert Passes(backbone)(input_ids=ids).last_hidden_state.shape[1] == width
+        assert Padded({"input_ids": ids}, 24).shape == (2, 24)
 
 
 def test_a_backbone_is_its_own_again(encoder, tagged):

@@ -134,5 +134,9 @@ def reads_types(config: PretrainedConfig) -> bool:
 
 def max_positions(config: PretrainedConfig) -> int:
     """The longest sequence, in pieces with the special ones, that the encoder has positions for."""
-    unused = config.pad_token_id + 1 if anatomy_of(config).positions_after_padding else 0
-    return config.max_position_embeddings - unused
+    return config.max_position_embeddings - first_position(config)
+
+
+def first_position(config: PretrainedConfig) -> int:
+    """The position of a sequence's first piece."""
+    return config.pad_token_id + 1 if anatomy_of(config).positions_after_padding else 0

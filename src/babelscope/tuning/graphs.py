@@ -1,14 +1,14 @@
 """The passes of a backbone on a CUDA device as graphs of kernels.
 
 A small encoder computes faster than Python can start its kernels one by one. A graph starts all of a pass at once, but
-is of one shape of batches: so batches are padded to shapes that come again.
+is of one shape of batches: so batches are packed into rooms that come again, or padded where a family cannot be packed.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -19,10 +19,11 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from babelscope.core.errors import InputError
 from babelscope.encoders.anatomy import max_positions
-from babelscope.tuning.freezing import backbone_of
+from babelscope.tuning.compiled import Compiled
+from babelscope.tuning.freezing import backbone_of, layers_of
+from babelscope.tuning.packing import Packed, can_be_packed
+from babelscope.tuning.padding import Padded
 
-WIDTH = 8
-"""What the pieces of a row are a multiple of."""
 GRAPHS = 100
 """That are kept at most; batches of further shapes are computed kernel by kernel."""
 UNCAPTURED = ("deberta-v2",)
@@ -30,8 +31,8 @@ UNCAPTURED = ("deberta-v2",)
 
 
 @contextmanager
-def graphed(model: nn.Module) -> Iterator[None]:
-    """While the block lasts, compute the passes of a model's backbone in training as graphs.
+def graphed(model: nn.Module, compiled: bool = False) -> Iterator[None]:
+    """While the block lasts, compute the passes of a model's backbone in training as graphs of kernels.
 
     It is for a CUDA device. Portions with dropout of their own, layers that are computed twice and layers whose states
     are recalled need passes kernel by kernel; a BiLSTM is left as it is.
@@ -41,20 +42,12 @@ def graphed(model: nn.Module) -> Iterator[None]:
     except InputError:
         yield
         return
-    vars(backbone)["forward"] = Passes(backbone)  # an attribute goes before the method of its class
+    passes = Passes(backbone, Compiled(layers_of(backbone)) if compiled else None)
+    vars(backbone)["forward"] = passes  # an attribute goes before the method of its class
     try:
         yield
     finally:
         del vars(backbone)["forward"]
-
-
-def rounded(size: int, least: int = 1) -> int:
-    """The size, or the next one that has three binary digits and then zeros, and is a multiple of `least`.
-
-    So there are four shapes from a power of two to the next, and at most a quarter more is computed.
-    """
-    step = max(least, 1 << max(0, size.bit_length() - 3))
-    return -(-size // step) * step
 
 
 def can_be_captured(backbone: PreTrainedModel) -> bool:
@@ -66,23 +59,23 @@ class Graph(NamedTuple):
     """The two passes of a shape, and where they read and write."""
 
     inputs: dict[str, Tensor]
-    """[rows, pieces] each."""
+    """As a batch has them in that shape."""
     states: Tensor
-    """[rows, pieces, hidden]: the last hidden states."""
+    """[..., hidden]: the last hidden states."""
     gradient: Tensor
-    """[rows, pieces, hidden]: the loss's gradient with respect to them."""
+    """[..., hidden]: the loss's gradient with respect to them."""
     forward: torch.cuda.CUDAGraph
     backward: torch.cuda.CUDAGraph
     """Adds to the gradients of the weights."""
 
 
 class Passes:
-    """Stands in for a backbone's `forward`: pads what it is given, and captures a shape that comes a second time."""
+    """Stands in for a backbone's `forward`: changes a batch's shape, and captures one that comes a second time."""
 
-    def __init__(self, backbone: PreTrainedModel):
-        self._backbone, self._own = backbone, backbone.forward
+    def __init__(self, backbone: PreTrainedModel, compiled: Compiled | None = None):
+        self._backbone, self._own, self._compiled = backbone, backbone.forward, compiled
         self._weights = list(backbone.parameters())
-        self._positions = max_positions(backbone.config)
+        self._packs = can_be_packed(backbone)
         self._seen: set[Any] = set()
         self._graphs: dict[Any, Graph] = {}
         self._can_capture = can_be_captured(backbone)
@@ -104,9 +97,9 @@ class Passes:
         trains = self._backbone.training and torch.is_grad_enabled()
         if input_ids is None or others or not trains or not self._trained():
             return self._own(**given, **others)
-        rows, width = input_ids.shape
-        shape = rounded(rows), min(rounded(width, WIDTH), max(width, self._positions))
-        return BaseModelOutput(last_hidden_state=self._states(given, shape)[:rows, :width])
+        config = self._backbone.config
+        batch = Packed(given, config) if self._packs else Padded(given, max_positions(config))
+        return BaseModelOutput(last_hidden_state=batch.unpadded(self._states(batch)))
 
     def replay_backward(self, graph: Graph, gradient: Tensor) -> None:
         """Add to the gradients of the weights."""
@@ -114,26 +107,36 @@ class Passes:
         graph.backward.replay()
         self._waits = False
 
-    def _states(self, given: dict[str, Tensor], shape: tuple[int, int]) -> Tensor:
-        """[rows, pieces, hidden], in that shape."""
-        if (graph := self._graph(given, shape)) is None:
-            states: Tensor = self._own(**padded(given, shape)).last_hidden_state
-            return states
-        fill(graph.inputs, given)
+    def _states(self, batch: Packed | Padded) -> Tensor:
+        """[..., hidden] of a batch in its shape."""
+        inputs = batch.inputs()
+        if (graph := self._graph(batch, inputs)) is None:
+            return self._read(batch, inputs)
+        torch._foreach_copy_(list(graph.inputs.values()), list(inputs.values()))
         self._waits = True
         states = Replayed.apply(self, graph, self._tie)
         return states
 
-    def _graph(self, given: dict[str, Tensor], shape: tuple[int, int]) -> Graph | None:
+    def _read(self, batch: Packed | Padded, inputs: dict[str, Tensor]) -> Tensor:
+        """Kernel by kernel."""
+        with self._compiled or nullcontext():
+            return batch.read(self._own, inputs)
+
+    def _graph(self, batch: Packed | Padded, inputs: dict[str, Tensor]) -> Graph | None:
         """That of a shape, captured when it comes a second time: the first has loaded all kernels."""
         if self._waits or not self._can_capture:
             return None
         autocast = torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else None
-        key = shape, "token_type_ids" in given, autocast, tuple(weights.requires_grad for weights in self._weights)
+        key = (
+            batch.shape,
+            "token_type_ids" in inputs,
+            autocast,
+            tuple(weights.requires_grad for weights in self._weights),
+        )
         if key not in self._graphs and key in self._seen and len(self._graphs) < GRAPHS:
             failed = None
             try:
-                self._graphs[key] = self._capture(padded(given, shape))
+                self._graphs[key] = self._capture(batch, inputs)
             except RuntimeError as error:  # no memory is left, or an operation cannot be captured
                 failed = str(error)
             if failed is not None:  # the error, which is gone here, holds what was captured
@@ -155,13 +158,13 @@ class Passes:
     def _trained(self) -> list[nn.Parameter]:
         return [weights for weights in self._weights if weights.requires_grad]
 
-    def _capture(self, inputs: dict[str, Tensor]) -> Graph:
+    def _capture(self, batch: Packed | Padded, inputs: dict[str, Tensor]) -> Graph:
         torch.cuda.empty_cache()  # while it is captured, nothing that is kept for later can be used for a graph
         forward, backward = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
         dtype, autocasts = torch.get_autocast_dtype("cuda"), torch.is_autocast_enabled("cuda")
         with self._captured(forward), torch.autocast("cuda", dtype, autocasts, cache_enabled=False):
             # A cache would have weights in bfloat16 as they are now, while the weights move on.
-            states = self._own(**inputs).last_hidden_state
+            states = self._read(batch, inputs)
         gradient = torch.zeros_like(states)
         with self._captured(backward), torch.autocast("cuda", enabled=False):  # as of a loss's backward pass
             _add_gradients(states, gradient, self._trained())
@@ -192,7 +195,7 @@ class Replayed(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, passes: Passes, graph: Graph, tie: Tensor) -> Tensor:
-        """[rows, pieces, hidden]; `tie` is what has autograd come back."""
+        """[..., hidden]; `tie` is what has autograd come back."""
         ctx.passes, ctx.graph = passes, graph
         graph.forward.replay()
         return graph.states.detach()
@@ -208,21 +211,3 @@ def _add_gradients(states: Tensor, gradient: Tensor, weights: Sequence[nn.Parame
     found = torch.autograd.grad(states, weights, gradient, allow_unused=True)
     pairs = [(each.grad, new) for each, new in zip(weights, found, strict=True) if new is not None]
     torch._foreach_add_(*map(list, zip(*pairs, strict=True)))
-
-
-def padded(given: dict[str, Tensor], shape: tuple[int, int]) -> dict[str, Tensor]:
-    """A batch in a shape that is no smaller, with a mask; rows that are added have one piece that is attended to."""
-    ids = given["input_ids"]
-    inputs = {name: ids.new_zeros(shape) for name in given if name != "attention_mask"}
-    inputs["attention_mask"] = torch.zeros(shape, dtype=torch.bool, device=ids.device)
-    fill(inputs, given)
-    return inputs
-
-
-def fill(inputs: dict[str, Tensor], given: dict[str, Tensor]) -> None:
-    """Write a batch into tensors of `padded`, whatever was there."""
-    rows, width = given["input_ids"].shape
-    for name, tensor in inputs.items():
-        tensor.zero_()
-        tensor[:rows, :width] = given.get(name, True)
-    inputs["attention_mask"][rows:, 0] = True

@@ -115,7 +115,7 @@ def tune(
         ) as part,
         recomputing(model, tuning),
         own_dropout(model, seed) if tuning.at_once else nullcontext() as drop,
-        graphed(model) if _as_graphs(tuning, schedule) else nullcontext(),
+        graphed(model, tuning.compile) if _as_graphs(tuning, schedule) else nullcontext(),
         recalling(model, schedule, memo, task.lengths, folder, partial(_read, model, task, tuning)) as paused,
     ):
         optimizer = adamw(part.flats, part.rules, tuning)

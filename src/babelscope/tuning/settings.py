@@ -99,6 +99,12 @@ class Tuning(Declaration):
 
     Results of different devices are kept apart, since the numbers differ.
     """
+    compile: bool = False
+    """Whether the layers of an encoder are compiled by torch, for `device: cuda`.
+
+    A step is then faster, and has other last digits. Compiling takes the first seconds of a training. One with a
+    schedule is not compiled.
+    """
     threads: Annotated[int, Field(gt=0, le=1024)] = 1
     """CPU threads of one training run. Another number of threads changes the last digits."""
 
@@ -130,6 +136,18 @@ class Tuning(Declaration):
     def _recomputed_in_training_mode(self) -> Self:
         if self.recompute and not self.encoder_dropout:
             raise ValueError("recompute and encoder_dropout: false do not go together; leave one of the two out")
+        return self
+
+    @model_validator(mode="after")
+    def _compiled_as_a_whole(self) -> Self:
+        if not self.compile:
+            return self
+        if self.device != "cuda":
+            raise ValueError(f"compile: true is for device: cuda, and device is {self.device}; leave `compile` out")
+        others = {"micro_tokens": self.micro_tokens, "recompute": self.recompute}
+        others["encoder_dropout: false"] = not self.encoder_dropout
+        if found := [name for name, given in others.items() if given]:
+            raise ValueError(f"compile and {found[0]} do not go together; leave one of the two out")
         return self
 
     @property
@@ -194,6 +212,8 @@ def _of_a_bilstm(tuning: Tuning) -> Tuning:
     for name, value in (("micro_tokens", tuning.micro_tokens), ("recompute", tuning.recompute)):
         if value:
             raise ValueError(f"{name}={value}: a BiLSTM is trained on whole batches, without layers to compute twice")
+    if tuning.compile:
+        raise ValueError("compile=true: a BiLSTM has no layers of an encoder to compile")
     if not tuning.encoder_dropout:
         raise ValueError("encoder_dropout=false: a BiLSTM has no encoder, and its `dropout` is its own")
     return tuning
