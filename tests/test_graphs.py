@@ -114,15 +114,16 @@ def test_what_cannot_be_compiled_says_what_to_leave_out(encoder, monkeypatch):
     ("given", "said"),
     [
         ({}, "compile: true is for device: cuda, and device is cpu; leave `compile` out"),
+        ({"device": "cuda", "precision": "float32"}, "compile: true is for precision: bfloat16, and it is float32"),
         ({"device": "cuda", "micro_tokens": 100}, "compile and micro_tokens do not go together"),
         ({"device": "cuda", "recompute": True}, "compile and recompute do not go together"),
         ({"device": "cuda", "encoder_dropout": False}, "compile and encoder_dropout: false do not go together"),
     ],
 )
 def test_what_is_compiled_is_whole_batches_on_a_gpu(given, said):
-    assert Tuning(compile=True, device="cuda").compile
+    assert Tuning(compile=True, precision="bfloat16", device="cuda").compile
     with pytest.raises(ValueError, match=said):
-        Tuning(compile=True, **given)
+        Tuning(compile=True, **{"precision": "bfloat16"} | given)
 
 
 def test_a_family_that_copies_in_its_passes_is_not_captured(tokenizer):

@@ -100,7 +100,7 @@ class Tuning(Declaration):
     Results of different devices are kept apart, since the numbers differ.
     """
     compile: bool = False
-    """Whether the layers of an encoder are compiled by torch, for `device: cuda`.
+    """Whether the layers of an encoder are compiled by torch, for `device: cuda` with `precision: bfloat16`.
 
     A step is then faster, and has other last digits. Compiling takes the first seconds of a training. One with a
     schedule is not compiled.
@@ -144,6 +144,8 @@ class Tuning(Declaration):
             return self
         if self.device != "cuda":
             raise ValueError(f"compile: true is for device: cuda, and device is {self.device}; leave `compile` out")
+        if self.precision != "bfloat16":
+            raise ValueError(f"compile: true is for precision: bfloat16, and it is {self.precision}; leave one out")
         others = {"micro_tokens": self.micro_tokens, "recompute": self.recompute}
         others["encoder_dropout: false"] = not self.encoder_dropout
         if found := [name for name, given in others.items() if given]:
