@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from functools import partial
 
+import torch
+
+from babelscope.encoders.shape import Shape
+from babelscope.face import compiling
+from babelscope.face.compiling import PASSES, WARM_UP, Passed, compiling_line, timed_passes
 from babelscope.face.doctor import SECONDS, Setting, load_in_words, take_turns
 
 
@@ -37,3 +42,30 @@ def test_doctor_begins_no_turn_when_its_time_is_over():
         return 0.0
 
     assert len(take_turns({setting: step}, passes=20, clock=lambda: now[0])[setting]) == 2
+
+
+def test_doctor_says_from_how_many_steps_on_compiled_layers_pay(monkeypatch):
+    passed = {False: Passed(1.0, 0.010), True: Passed(13.0, 0.007)}
+    monkeypatch.setattr(compiling, "timed_passes", lambda shape, device, compiled: passed[compiled])
+    assert compiling_line("small", Shape()) == ("small", "10.0 ms", "7.0 ms", "12 s", "4,000 steps")
+    passed[True] = Passed(13.0, 0.010)
+    assert compiling_line("small", Shape())[-1] == "never"
+
+
+def test_doctor_times_passes_of_training_compiled_or_not(monkeypatch):
+    """On a processor, by a clock that the passes turn on."""
+    compiled, now = [], [0.0]
+
+    def backend(graph, examples):
+        compiled.append(graph)
+        return graph.forward
+
+    def clock():
+        now[0] += 1.0 if now[0] < 2 * WARM_UP else 0.5
+        return now[0]
+
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=backend))
+    tiny = Shape(hidden=16, layers=2, heads=2, feed_forward=32)
+    assert timed_passes(tiny, "cpu", False, clock) == Passed(1.0, 0.5) and not compiled
+    assert timed_passes(tiny, "cpu", True).later > 0 and len(compiled) == 1
+    assert now[0] == 2 * WARM_UP + PASSES

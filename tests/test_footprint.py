@@ -12,6 +12,7 @@ from babelscope.encoders.pieces import Batch
 from babelscope.encoders.shape import Shape, new_encoder
 from babelscope.measures.models import OfModel
 from babelscope.steps.encoder import Load, Operate
+from babelscope.steps.evaluate import Evaluate
 from babelscope.steps.memory import ROOM, in_portions, memory_of
 from babelscope.steps.pretrain import Adapt
 from babelscope.steps.tune import Tune
@@ -134,8 +135,8 @@ def test_logits_of_a_large_vocabulary_count_where_words_are_predicted():
     assert (in_portions(tuning, load, 0.15).micro_tokens, in_portions(tuning, load).micro_tokens) == (4096, None)
 
 
-def test_what_is_made_or_measured_on_a_gpu_needs_as_much_as_its_training():
-    """So that small ones share one."""
+def test_what_is_made_on_a_gpu_needs_what_its_training_takes_and_what_reads_with_it_a_usual_batch():
+    """So that small ones share one, and so do evaluations of what was trained on large batches."""
     load, tuning = Load(name="x", content="0", place="shape:minilm"), on_cuda()
     adapt = Adapt(name="a", encoder=load, texts=(), masking=0.3, tuning=tuning, seed=0)
     assert adapt.needs.gpu_memory == memory_of(load, tuning, 0.3) > memory_of(load, tuning) > 0
@@ -145,6 +146,9 @@ def test_what_is_made_or_measured_on_a_gpu_needs_as_much_as_its_training():
     assert extended.needs.gpu_memory == memory_of(extended, tuning, 0.3) > adapt.needs.gpu_memory
     measured = [OfModel.model_construct(model=model, device="cuda", threads=1).needs for model in (load, adapt, tune)]
     assert [needs.gpu_memory for needs in measured] == [memory_of(load, tuning)] * 2 + [tune.needs.gpu_memory]
+    large = tune.model_copy(update={"tuning": on_cuda(examples_per_batch=32, max_length=500)})
+    read = Evaluate.model_construct(model=large)
+    assert read.needs == OfModel.model_construct(model=large).needs == tune.needs != large.needs
     assert Adapt(name="a", encoder=load, texts=(), masking=0.3, tuning=Tuning(steps=1), seed=0).needs.gpu_memory == 0
 
 

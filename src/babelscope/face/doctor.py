@@ -26,6 +26,7 @@ from babelscope.engine.environment import processor
 from babelscope.engine.local import usable_cores
 from babelscope.engine.store import Store
 from babelscope.engine.work import LEARNING
+from babelscope.face.compiling import HEADER, compiling_line
 
 Table = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
 
@@ -82,7 +83,18 @@ def examine(
             ("encoder", *Setting._fields, "times as fast as the default"),
             _advice_lines(speeds),
         ),
+        *_compiling(shapes),
     ]
+
+
+def _compiling(shapes: Mapping[str, Shape]) -> list[Table]:
+    """Whether `compile: true` pays, where there is a CUDA device."""
+    import torch
+
+    if not torch.cuda.is_available():
+        return []
+    lines = [compiling_line(name, shape) for name, shape in shapes.items()]
+    return [("compile: true, on cuda in bfloat16", HEADER, lines)]
 
 
 def settings() -> list[Setting]:

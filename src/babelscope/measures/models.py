@@ -11,8 +11,7 @@ from babelscope.core.devices import Device
 from babelscope.core.step import Needs, Step, Workspace
 from babelscope.measures.compiled import Compiled
 from babelscope.steps import EncoderStep, Tune
-from babelscope.steps.memory import memory_of
-from babelscope.tuning.settings import Tuning
+from babelscope.steps.memory import reading_memory
 
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
@@ -45,10 +44,9 @@ class OfModel(Step):
 
     @property
     def needs(self) -> Needs:
-        """As if the model were trained: what is measured is less than what a training keeps."""
         if isinstance(self.model, Tune):
-            return self.model.needs
-        memory = 0 if self.device == "cpu" else memory_of(self.model, Tuning(steps=1))
+            return self.model.needs_to_read
+        memory = 0 if self.device == "cpu" else reading_memory(self.model)
         return Needs.on(self.device, self.threads, memory)
 
     @property

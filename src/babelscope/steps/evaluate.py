@@ -53,7 +53,7 @@ class Evaluate(Step):
 
     @property
     def needs(self) -> Needs:
-        return self.model.needs
+        return self.model.needs_to_read
 
     @property
     def title(self) -> str:

@@ -24,6 +24,12 @@ def memory_of(encoder: EncoderStep, tuning: Tuning, predicted: float = 0.0) -> i
     return 0 if shape is None else _bytes(shape, tuning, tuning.at_once or _batch(tuning), predicted)
 
 
+def reading_memory(encoder: EncoderStep, predicted: float = 0.0) -> int:
+    """Bytes, about, to read with an encoder, as far as `memory_of` sees: keeping nothing, it takes no more than a
+    training on batches of the usual size."""
+    return memory_of(encoder, Tuning(steps=1), predicted)
+
+
 def in_portions(tuning: Tuning, encoder: EncoderStep, predicted: float = 0.0) -> Tuning:
     """The settings with `micro_tokens: auto` resolved for an encoder; where its shape cannot be seen, to None.
 

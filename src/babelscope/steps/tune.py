@@ -17,7 +17,7 @@ from babelscope.corpora.codes import known_as
 from babelscope.corpora.datasets import Dataset
 from babelscope.steps.curves import curve_rows
 from babelscope.steps.encoder import EncoderStep, Recurrent
-from babelscope.steps.memory import memory_of
+from babelscope.steps.memory import memory_of, reading_memory
 from babelscope.tasks.kinds import kind_of
 from babelscope.tuning.probes import Probes
 from babelscope.tuning.schedule import Schedule
@@ -98,6 +98,13 @@ class Tune(Step):
     def needs(self) -> Needs:
         tuning = self.tuning
         memory = 0 if tuning.device == "cpu" else memory_of(self.encoder, tuning, self.predicted)
+        return Needs.on(tuning.device, tuning.threads, memory)
+
+    @property
+    def needs_to_read(self) -> Needs:
+        """What a step needs that reads with the model."""
+        tuning = self.tuning
+        memory = 0 if tuning.device == "cpu" else reading_memory(self.encoder, self.predicted)
         return Needs.on(tuning.device, tuning.threads, memory)
 
     @property
