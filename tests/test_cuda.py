@@ -12,6 +12,7 @@ from babelscope.core.errors import NoMemoryError
 from babelscope.encoders.cka import linear_cka
 from babelscope.encoders.tap import sentence_states
 from babelscope.tasks.tag import Tagging
+from babelscope.tuning import packing
 from babelscope.tuning.checkpoint import module_weights
 from babelscope.tuning.descent import Descent
 from babelscope.tuning.graphs import Passes
@@ -37,13 +38,19 @@ def made(encoder, tagged, sentences):
     return make
 
 
+@pytest.fixture(params=["packed", "padded"])
+def shape(request, monkeypatch):
+    """Has batches packed where an encoder can read them so, or padded."""
+    monkeypatch.setattr(packing, "NARROWEST", 0 if request.param == "packed" else 10**6)
+
+
 def curve(history):
     return [point.value for point in history.points if point.split == "train"]
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_two_runs_end_with_the_same_bits(made, tmp_path, kind, precision):
+def test_two_runs_end_with_the_same_bits(made, tmp_path, kind, precision, shape):
     """Dropout, dev sets and their curves included."""
     ended = []
     for name in ("first", "second"):
@@ -70,7 +77,7 @@ def test_it_learns_as_a_processor_does(made, tmp_path, kind):
 
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("kind", KINDS[:4])
-def test_graphs_change_no_bit(made, tmp_path, monkeypatch, kind, precision):
+def test_graphs_change_no_bit(made, tmp_path, monkeypatch, kind, precision, shape):
     """Against the same kernels one by one; and that there are graphs."""
     captured, capture = [], Passes._capture
     monkeypatch.setattr(Passes, "_capture", lambda *given: (captured.append(1), capture(*given))[1])
@@ -87,7 +94,7 @@ def test_graphs_change_no_bit(made, tmp_path, monkeypatch, kind, precision):
 
 
 @pytest.mark.parametrize("kind", KINDS[:4])
-def test_compiled_layers_change_last_digits_alone(made, tmp_path, kind):
+def test_compiled_layers_change_last_digits_alone(made, tmp_path, kind, shape):
     """Without dropout, whose random numbers are others; two runs end with the same bits."""
     curves, ended = [], []
     for name, compile in {"kernels": False, "once": True, "twice": True}.items():
@@ -102,7 +109,7 @@ def test_compiled_layers_change_last_digits_alone(made, tmp_path, kind):
     assert curves[1] == curves[2] and same_weights(ended[1], ended[2])
 
 
-def test_two_compiled_runs_end_with_the_same_bits(made, tmp_path):
+def test_two_compiled_runs_end_with_the_same_bits(made, tmp_path, shape):
     """With dropout, and each compiled anew."""
     from torch._inductor.utils import fresh_inductor_cache  # takes a second to import
 
@@ -117,7 +124,7 @@ def test_two_compiled_runs_end_with_the_same_bits(made, tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS[:4])
-def test_no_step_waits_for_the_device(made, tmp_path, monkeypatch, kind):
+def test_no_step_waits_for_the_device(made, tmp_path, monkeypatch, kind, shape):
     """torch raises an error where one does."""
     step = Descent.step
 
@@ -132,12 +139,14 @@ def test_no_step_waits_for_the_device(made, tmp_path, monkeypatch, kind):
     tune(*made(kind), SHORT, 1, tmp_path)
 
 
-def test_a_run_that_was_stopped_ends_with_the_same_bits(made, tmp_path):
+@pytest.mark.parametrize("settings", [{}, {"compile": True, "precision": "bfloat16"}], ids=["kernels", "compiled"])
+def test_a_run_that_was_stopped_ends_with_the_same_bits(made, tmp_path, shape, settings):
     whole, stopped, again = (made("tagging") for _ in range(3))
-    history = tune(*whole, SHORT, 1, tmp_path / "whole" / "run")
+    short = SHORT.model_copy(update=settings)
+    history = tune(*whole, short, 1, tmp_path / "whole" / "run")
     with pytest.raises(StoppedError):
-        tune(*stopped, SHORT, 1, tmp_path / "run", stop_at(7), checkpoint_seconds=0)
-    assert tune(*again, SHORT, 1, tmp_path / "run") == history
+        tune(*stopped, short, 1, tmp_path / "run", stop_at(7), checkpoint_seconds=0)
+    assert tune(*again, short, 1, tmp_path / "run") == history
     assert same_weights(module_weights(whole[0]), module_weights(again[0]))
 
 

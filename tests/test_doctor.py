@@ -64,7 +64,8 @@ def test_doctor_times_passes_of_training_compiled_or_not(monkeypatch):
         now[0] += 1.0 if now[0] < 2 * WARM_UP else 0.5
         return now[0]
 
-    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=backend))
+    own = partial(torch.compile, backend=backend)
+    monkeypatch.setattr(torch, "compile", lambda passed, dynamic, options: own(passed, dynamic=dynamic))
     tiny = Shape(hidden=16, layers=2, heads=2, feed_forward=32)
     assert timed_passes(tiny, "cpu", False, clock) == Passed(1.0, 0.5) and not compiled
     assert timed_passes(tiny, "cpu", True).later > 0 and len(compiled) == 1

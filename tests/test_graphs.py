@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from transformers import BertConfig, RobertaConfig
 
 from babelscope.core.errors import InputError
+from babelscope.tuning import packing
 from babelscope.tuning.compiled import Compiled
 from babelscope.tuning.freezing import layers_of
 from babelscope.tuning.graphs import UNCAPTURED, Passes, can_be_captured, graphed
-from babelscope.tuning.packing import Packed, Room
+from babelscope.tuning.packing import NARROWEST, Packed, Room, is_packed
 from babelscope.tuning.padding import Padded, rounded
 from babelscope.tuning.settings import Tuning
 from every_task import bilstm_tasks
@@ -54,10 +55,17 @@ def result(backbone, ids, real, passes=None):
     return states.detach(), gradients
 
 
+@pytest.fixture(params=["packed", "padded"])
+def shape(request, monkeypatch):
+    """Has encoders that can be packed read batches so, or padded, however narrow they are."""
+    monkeypatch.setattr(packing, "NARROWEST", 0 if request.param == "packed" else 10**6)
+    return request.param
+
+
 @pytest.mark.parametrize("whole", [True, False])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_shape_changes_last_digits_alone(tokenizer, family, whole):
-    """Of states and of gradients, packed or padded, where something was padded before and where nothing was."""
+def test_a_shape_changes_last_digits_alone(tokenizer, family, whole, shape):
+    """Of states and of gradients, where something was padded before and where nothing was."""
     backbone = family_encoder(family, tokenizer).backbone.train()
     for module in backbone.modules():
         if isinstance(module, torch.nn.Dropout):
@@ -72,8 +80,15 @@ def test_a_shape_changes_last_digits_alone(tokenizer, family, whole):
         torch.testing.assert_close(padded_gradients[name], gradient, rtol=1e-3, atol=1e-4, msg=name)
 
 
+def compile_by(monkeypatch, backend, **settings):
+    """Has torch compile by it, in place of what makes kernels."""
+    own = torch.compile
+    made = partial(own, backend=backend, **settings)
+    monkeypatch.setattr(torch, "compile", lambda passed, dynamic, options: made(passed, dynamic=dynamic))
+
+
 @pytest.mark.parametrize("family", [family for family in FAMILIES if family not in UNCAPTURED])
-def test_layers_are_compiled_once_for_all_shapes(tokenizer, family, monkeypatch):
+def test_layers_are_compiled_once_for_all_shapes(tokenizer, family, monkeypatch, shape):
     """Without breaks, for passes of training alone; what is computed is the same."""
     backbone = family_encoder(family, tokenizer).backbone.train()
     for module in backbone.modules():
@@ -83,7 +98,7 @@ def test_layers_are_compiled_once_for_all_shapes(tokenizer, family, monkeypatch)
     from torch._dynamo.testing import CompileCounterWithBackend  # takes a second to import
 
     compiled = CompileCounterWithBackend("eager")
-    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=compiled, fullgraph=True))
+    compile_by(monkeypatch, compiled, fullgraph=True)
     passes = Passes(backbone, Compiled(layers_of(backbone)))
     for rows, width in ((3, 11), (2, 18), (3, 9)):
         ids, real = batch(rows, width)
@@ -97,6 +112,42 @@ def test_layers_are_compiled_once_for_all_shapes(tokenizer, family, monkeypatch)
     assert compiled.frame_count == count
     assert count == 1 or (family == "modernbert" and count <= 4)  # whose layers are of two kinds, with windows
     assert not any("forward" in vars(each) for each in backbone.modules())
+    result(backbone, *batch(), Passes(backbone, Compiled(layers_of(backbone))))
+    assert compiled.frame_count > count  # another training compiles anew
+
+
+@pytest.mark.parametrize(
+    ("change", "packed"),
+    [
+        ({}, True),
+        ({"hidden_size": NARROWEST - 64}, False),
+        ({"num_attention_heads": NARROWEST // 4}, False),
+        ({"attn_implementation": "eager"}, False),
+    ],
+)
+def test_wide_encoders_whose_attention_has_kernels_for_it_are_packed(change, packed):
+    config = BertConfig(**{"hidden_size": NARROWEST, "num_attention_heads": 8, "attn_implementation": "sdpa"} | change)
+    assert is_packed(SimpleNamespace(config=config, device=torch.device("cpu"))) == packed
+    assert not is_packed(SimpleNamespace(config=config, device=torch.device("mps")))
+
+
+def test_layers_are_compiled_by_a_batch_that_is_always_the_same(tokenizer, monkeypatch, shape):
+    """Before the first one, so that a run that goes on has the same bits; it leaves no trace in what is computed."""
+    backbone, read = family_encoder("bert", tokenizer).backbone.train(), []
+    compile_by(monkeypatch, "eager")
+    monkeypatch.setattr(
+        Passes, "_read", lambda passes, *given, own=Passes._read: (read.append(given[0].shape), own(passes, *given))[1]
+    )
+    found = []
+    for rows, width, compiled in (
+        (3, 11, Compiled(layers_of(backbone))),
+        (3, 11, None),
+        (2, 7, Compiled(layers_of(backbone))),
+    ):
+        torch.manual_seed(1)
+        found.append(result(backbone, *batch(rows, width), Passes(backbone, compiled)))
+    assert read[0] == read[3] != read[1] == read[2] != read[4] and len(read) == 5
+    torch.testing.assert_close(found[0], found[1])  # with dropout
 
 
 def test_what_cannot_be_compiled_says_what_to_leave_out(encoder, monkeypatch):
@@ -104,7 +155,7 @@ def test_what_cannot_be_compiled_says_what_to_leave_out(encoder, monkeypatch):
         raise RuntimeError("no compiler")
 
     backbone = deepcopy(encoder).backbone.train()
-    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=broken))
+    compile_by(monkeypatch, broken)
     with pytest.raises(InputError, match=r"compile: true: torch cannot compile .* no compiler.*; leave it out"):
         Passes(backbone, Compiled(layers_of(backbone)))(input_ids=batch()[0])
     assert not any("forward" in vars(each) for each in backbone.modules())

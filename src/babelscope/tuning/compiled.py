@@ -14,11 +14,15 @@ from babelscope.core.errors import InputError
 class Compiled:
     """While a block lasts, layers compute by their compiled passes; they are compiled in the first block.
 
-    Layers that are alike are compiled once, for batches of all shapes.
+    Layers that are alike are compiled once, for batches of all shapes. How sums are divided follows from the first
+    batch, and last digits from that. So what was compiled before, by other batches, is not used.
     """
 
     def __init__(self, layers: Sequence[nn.Module]):
-        self._passes = {layer: torch.compile(layer.forward, dynamic=True) for layer in layers}
+        torch.compiler.reset()
+        self._passes = {
+            layer: torch.compile(layer.forward, dynamic=True, options={"fx_graph_cache": False}) for layer in layers
+        }
 
     def __enter__(self) -> None:
         for layer, compiled in self._passes.items():

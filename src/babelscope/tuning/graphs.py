@@ -21,11 +21,13 @@ from babelscope.core.errors import InputError
 from babelscope.encoders.anatomy import max_positions
 from babelscope.tuning.compiled import Compiled
 from babelscope.tuning.freezing import backbone_of, layers_of
-from babelscope.tuning.packing import Packed, can_be_packed
+from babelscope.tuning.packing import Packed, is_packed
 from babelscope.tuning.padding import Padded
 
 GRAPHS = 100
 """That are kept at most; batches of further shapes are computed kernel by kernel."""
+COMPILED_BY = 28, 56
+"""Rows and pieces of a batch. No encoder has layers of such a size, which torch would take to be the same number."""
 UNCAPTURED = ("deberta-v2",)
 """Families whose forward pass copies numbers to the device, which cannot be captured."""
 
@@ -75,7 +77,7 @@ class Passes:
     def __init__(self, backbone: PreTrainedModel, compiled: Compiled | None = None):
         self._backbone, self._own, self._compiled = backbone, backbone.forward, compiled
         self._weights = list(backbone.parameters())
-        self._packs = can_be_packed(backbone)
+        self._packs, self._is_new = is_packed(backbone), compiled is not None
         self._seen: set[Any] = set()
         self._graphs: dict[Any, Graph] = {}
         self._can_capture = can_be_captured(backbone)
@@ -97,8 +99,9 @@ class Passes:
         trains = self._backbone.training and torch.is_grad_enabled()
         if input_ids is None or others or not trains or not self._trained():
             return self._own(**given, **others)
-        config = self._backbone.config
-        batch = Packed(given, config) if self._packs else Padded(given, max_positions(config))
+        if self._is_new:
+            self._compile()
+        batch = self._shaped(given)
         return BaseModelOutput(last_hidden_state=batch.unpadded(self._states(batch)))
 
     def replay_backward(self, graph: Graph, gradient: Tensor) -> None:
@@ -106,6 +109,23 @@ class Passes:
         graph.gradient.copy_(gradient)
         graph.backward.replay()
         self._waits = False
+
+    def _compile(self) -> None:
+        """By a batch that is always the same: last digits follow from the first one, and a stopped run may go on."""
+        rows, width = COMPILED_BY
+        ids = torch.zeros(rows, min(width, max_positions(self._backbone.config)), dtype=torch.int64)
+        real = torch.ones_like(ids, dtype=torch.bool)
+        real[-1, -1] = False  # where nothing is padded, a family may have no mask
+        given = {"input_ids": ids, "attention_mask": real}
+        batch = self._shaped({name: tensor.to(self._backbone.device) for name, tensor in given.items()})
+        with torch.random.fork_rng():
+            states = self._read(batch, batch.inputs())
+            torch.autograd.grad(states.float().sum(), self._trained(), allow_unused=True)
+        self._is_new = False
+
+    def _shaped(self, given: dict[str, Tensor]) -> Packed | Padded:
+        config = self._backbone.config
+        return Packed(given, config) if self._packs else Padded(given, max_positions(config))
 
     def _states(self, batch: Packed | Padded) -> Tensor:
         """[..., hidden] of a batch in its shape."""

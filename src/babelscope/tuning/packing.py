@@ -19,16 +19,18 @@ from babelscope.tuning.padding import rounded
 
 FAMILIES = ("bert", "electra", "roberta", "xlm-roberta")
 """Whose layers attend to all pieces alike, and which can be told the positions of pieces."""
+NARROWEST = 512
+"""Width of layers. What packs a batch are twenty kernels or so, which is much beside what a narrow encoder computes."""
 ATTENTION = "packed"
 """What transformers calls the attention of this module."""
 BLOCK = 128
 """Room for a sequence is a multiple of it, so that there are few shapes."""
 
 
-def can_be_packed(backbone: PreTrainedModel) -> bool:
-    """Whether a backbone can read sequences one after the other on its device."""
+def is_packed(backbone: PreTrainedModel) -> bool:
+    """Whether a backbone reads sequences one after the other: it can on its device, and is wide enough to gain."""
     config: Any = backbone.config
-    if config.model_type not in FAMILIES or config._attn_implementation != "sdpa":
+    if config.model_type not in FAMILIES or config._attn_implementation != "sdpa" or config.hidden_size < NARROWEST:
         return False
     width = config.hidden_size // config.num_attention_heads
     return width % 8 == 0 and width <= 256 and _has_kernels(backbone.device)
