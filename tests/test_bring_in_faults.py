@@ -69,6 +69,12 @@ def test_a_distillation_in_portions_is_refused_as_it_is_declared(portions):
         Distillation.model_validate(tuning)
 
 
+def test_a_distillation_is_not_compiled():
+    tuning = {"steps": 1, "compile": True, "device": "cuda", "precision": "bfloat16"}
+    with pytest.raises(ValueError, match="compile=true: Distillation is not compiled; leave it out"):
+        Distillation.model_validate({"tuning": tuning})
+
+
 def test_faults_of_a_declaration(encoder_folder, tmp_path):
     file = tmp_path / "pairs.tsv"
     file.write_text("a cat\teine Katze\n", encoding="utf-8")

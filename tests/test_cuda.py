@@ -1,5 +1,6 @@
 """On a GPU, where there is one: what tests elsewhere look at with accelerators that are made up."""
 
+import warnings
 from copy import deepcopy
 from itertools import chain
 from pathlib import Path
@@ -44,6 +45,21 @@ def shape(request, monkeypatch):
     monkeypatch.setattr(packing, "NARROWEST", 0 if request.param == "packed" else 10**6)
 
 
+@pytest.fixture
+def captured(monkeypatch):
+    """The graphs that are made; that none can be is an error."""
+    graphs, capture = [], Passes._capture
+
+    def noted(*given):
+        graphs.append(capture(*given))
+        return graphs[-1]
+
+    monkeypatch.setattr(Passes, "_capture", noted)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "passes are computed kernel by kernel")
+        yield graphs
+
+
 def curve(history):
     return [point.value for point in history.points if point.split == "train"]
 
@@ -77,10 +93,8 @@ def test_it_learns_as_a_processor_does(made, tmp_path, kind):
 
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("kind", KINDS[:4])
-def test_graphs_change_no_bit(made, tmp_path, monkeypatch, kind, precision, shape):
+def test_graphs_change_no_bit(made, tmp_path, monkeypatch, kind, precision, shape, captured):
     """Against the same kernels one by one; and that there are graphs."""
-    captured, capture = [], Passes._capture
-    monkeypatch.setattr(Passes, "_capture", lambda *given: (captured.append(1), capture(*given))[1])
     longer = SHORT.model_copy(update={"precision": precision, "steps": 40})
     ended = []
     for name in ("graphs", "kernels"):
@@ -94,7 +108,7 @@ def test_graphs_change_no_bit(made, tmp_path, monkeypatch, kind, precision, shap
 
 
 @pytest.mark.parametrize("kind", KINDS[:4])
-def test_compiled_layers_change_last_digits_alone(made, tmp_path, kind, shape):
+def test_compiled_layers_change_last_digits_alone(made, tmp_path, kind, shape, captured):
     """Without dropout, whose random numbers are others; two runs end with the same bits."""
     curves, ended = [], []
     for name, compile in {"kernels": False, "once": True, "twice": True}.items():
@@ -102,14 +116,16 @@ def test_compiled_layers_change_last_digits_alone(made, tmp_path, kind, shape):
         for module in model.modules():
             if isinstance(module, torch.nn.Dropout):
                 module.p = 0.0
-        steady = SHORT.model_copy(update={"learning_rate": 1e-4, "compile": compile, "precision": "bfloat16"})
+        steady = SHORT.model_copy(
+            update={"learning_rate": 1e-4, "compile": compile, "precision": "bfloat16", "steps": 40}
+        )
         curves.append(curve(tune(model, task, steady, 1, tmp_path / name)))
         ended.append({name: tensor.cpu() for name, tensor in module_weights(model).items()})
     assert curves[0] == pytest.approx(curves[1], rel=1e-2)
-    assert curves[1] == curves[2] and same_weights(ended[1], ended[2])
+    assert curves[1] == curves[2] and same_weights(ended[1], ended[2]) and captured
 
 
-def test_two_compiled_runs_end_with_the_same_bits(made, tmp_path, shape):
+def test_two_compiled_runs_end_with_the_same_bits(made, tmp_path, shape, captured):
     """With dropout, and each compiled anew."""
     from torch._inductor.utils import fresh_inductor_cache  # takes a second to import
 
@@ -118,9 +134,10 @@ def test_two_compiled_runs_end_with_the_same_bits(made, tmp_path, shape):
         torch._dynamo.reset()
         model, task = made("tagging")
         with fresh_inductor_cache():
-            tune(model, task, SHORT.model_copy(update={"precision": "bfloat16", "compile": True}), 1, tmp_path / name)
+            longer = SHORT.model_copy(update={"precision": "bfloat16", "compile": True, "steps": 40})
+            tune(model, task, longer, 1, tmp_path / name)
         ended.append({name: tensor.cpu() for name, tensor in module_weights(model).items()})
-    assert same_weights(*ended)
+    assert same_weights(*ended) and captured
 
 
 @pytest.mark.parametrize("kind", KINDS[:4])

@@ -12,6 +12,8 @@ from babelscope.face import compiling
 from babelscope.face.compiling import PASSES, WARM_UP, Passed, compiling_line, timed_passes
 from babelscope.face.doctor import SECONDS, Setting, load_in_words, take_turns
 
+TINY = Shape(hidden=16, layers=2, heads=2, feed_forward=32)
+
 
 def test_doctor_times_few_steps_and_fewer_of_what_is_slow():
     default, slow, fast = (Setting("cpu", name, 1) for name in ("float32", "bfloat16", "float16"))
@@ -52,6 +54,16 @@ def test_doctor_says_from_how_many_steps_on_compiled_layers_pay(monkeypatch):
     assert compiling_line("small", Shape())[-1] == "never"
 
 
+def test_doctor_goes_on_where_layers_cannot_be_compiled(monkeypatch):
+    def broken(graph, examples):
+        raise RuntimeError("no compiler")
+
+    own = partial(torch.compile, backend=broken)
+    monkeypatch.setattr(torch, "compile", lambda passed, dynamic, options: own(passed, dynamic=dynamic))
+    name, *empty, said = compiling_line("tiny", TINY, "cpu")
+    assert (name, empty) == ("tiny", ["", "", ""]) and "no compiler" in said
+
+
 def test_doctor_times_passes_of_training_compiled_or_not(monkeypatch):
     """On a processor, by a clock that the passes turn on."""
     compiled, now = [], [0.0]
@@ -66,7 +78,6 @@ def test_doctor_times_passes_of_training_compiled_or_not(monkeypatch):
 
     own = partial(torch.compile, backend=backend)
     monkeypatch.setattr(torch, "compile", lambda passed, dynamic, options: own(passed, dynamic=dynamic))
-    tiny = Shape(hidden=16, layers=2, heads=2, feed_forward=32)
-    assert timed_passes(tiny, "cpu", False, clock) == Passed(1.0, 0.5) and not compiled
-    assert timed_passes(tiny, "cpu", True).later > 0 and len(compiled) == 1
+    assert timed_passes(TINY, "cpu", False, clock) == Passed(1.0, 0.5) and not compiled
+    assert timed_passes(TINY, "cpu", True).later > 0 and len(compiled) == 1
     assert now[0] == 2 * WARM_UP + PASSES

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from transformers import BertConfig, RobertaConfig
 
 from babelscope.core.errors import InputError
+from babelscope.encoders.masks import masks_unread
 from babelscope.tuning import packing
-from babelscope.tuning.compiled import Compiled
+from babelscope.tuning.compiled_layers import CompiledLayers
 from babelscope.tuning.freezing import layers_of
 from babelscope.tuning.graphs import UNCAPTURED, Passes, can_be_captured, graphed
 from babelscope.tuning.packing import NARROWEST, Packed, Room, is_packed
@@ -99,7 +100,7 @@ def test_layers_are_compiled_once_for_all_shapes(tokenizer, family, monkeypatch,
 
     compiled = CompileCounterWithBackend("eager")
     compile_by(monkeypatch, compiled, fullgraph=True)
-    passes = Passes(backbone, Compiled(layers_of(backbone)))
+    passes = Passes(backbone, CompiledLayers(layers_of(backbone)))
     for rows, width in ((3, 11), (2, 18), (3, 9)):
         ids, real = batch(rows, width)
         (states, gradients), (expected, theirs) = result(backbone, ids, real, passes), result(own, ids, real)
@@ -112,7 +113,7 @@ def test_layers_are_compiled_once_for_all_shapes(tokenizer, family, monkeypatch,
     assert compiled.frame_count == count
     assert count == 1 or (family == "modernbert" and count <= 4)  # whose layers are of two kinds, with windows
     assert not any("forward" in vars(each) for each in backbone.modules())
-    result(backbone, *batch(), Passes(backbone, Compiled(layers_of(backbone))))
+    result(backbone, *batch(), Passes(backbone, CompiledLayers(layers_of(backbone))))
     assert compiled.frame_count > count  # another training compiles anew
 
 
@@ -123,12 +124,30 @@ def test_layers_are_compiled_once_for_all_shapes(tokenizer, family, monkeypatch,
         ({"hidden_size": NARROWEST - 64}, False),
         ({"num_attention_heads": NARROWEST // 4}, False),
         ({"attn_implementation": "eager"}, False),
+        ({"is_decoder": True}, False),
     ],
 )
 def test_wide_encoders_whose_attention_has_kernels_for_it_are_packed(change, packed):
     config = BertConfig(**{"hidden_size": NARROWEST, "num_attention_heads": 8, "attn_implementation": "sdpa"} | change)
     assert is_packed(SimpleNamespace(config=config, device=torch.device("cpu"))) == packed
     assert not is_packed(SimpleNamespace(config=config, device=torch.device("mps")))
+
+
+def test_one_compilation_serves_the_passes_of_a_graph_too(tokenizer, monkeypatch, shape):
+    """Which are computed while autocast keeps nothing; a batch of one row, and one of more than a block."""
+    from torch._dynamo.testing import CompileCounterWithBackend
+
+    backbone, compiled = family_encoder("bert", tokenizer).backbone.train(), CompileCounterWithBackend("eager")
+    compile_by(monkeypatch, compiled)
+    passes = Passes(backbone, CompiledLayers(layers_of(backbone)))
+    for rows, width, cached in ((3, 11, True), (3, 11, False), (1, 9, True), (20, 20, True)):
+        ids = torch.randint(5, 60, (rows, width))
+        with masks_unread(), torch.autocast("cpu", torch.bfloat16, cache_enabled=cached):
+            states = passes(
+                input_ids=ids, attention_mask=torch.arange(width) < width - 1 + ids[:, :1] % 2
+            ).last_hidden_state
+        states.float().sum().backward()
+    assert compiled.frame_count == 1
 
 
 def test_layers_are_compiled_by_a_batch_that_is_always_the_same(tokenizer, monkeypatch, shape):
@@ -140,9 +159,9 @@ def test_layers_are_compiled_by_a_batch_that_is_always_the_same(tokenizer, monke
     )
     found = []
     for rows, width, compiled in (
-        (3, 11, Compiled(layers_of(backbone))),
+        (3, 11, CompiledLayers(layers_of(backbone))),
         (3, 11, None),
-        (2, 7, Compiled(layers_of(backbone))),
+        (2, 7, CompiledLayers(layers_of(backbone))),
     ):
         torch.manual_seed(1)
         found.append(result(backbone, *batch(rows, width), Passes(backbone, compiled)))
@@ -157,14 +176,14 @@ def test_what_cannot_be_compiled_says_what_to_leave_out(encoder, monkeypatch):
     backbone = deepcopy(encoder).backbone.train()
     compile_by(monkeypatch, broken)
     with pytest.raises(InputError, match=r"compile: true: torch cannot compile .* no compiler.*; leave it out"):
-        Passes(backbone, Compiled(layers_of(backbone)))(input_ids=batch()[0])
+        Passes(backbone, CompiledLayers(layers_of(backbone)))(input_ids=batch()[0])
     assert not any("forward" in vars(each) for each in backbone.modules())
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, "compile: true is for device: cuda, and device is cpu; leave `compile` out"),
+        ({}, "compile: true is for device: cuda, and device is cpu .* leave `compile` out"),
         ({"device": "cuda", "precision": "float32"}, "compile: true is for precision: bfloat16, and it is float32"),
         ({"device": "cuda", "micro_tokens": 100}, "compile and micro_tokens do not go together"),
         ({"device": "cuda", "recompute": True}, "compile and recompute do not go together"),

@@ -209,6 +209,7 @@ def test_what_cannot_be_put_together_is_refused(encoder, tagged):
         ),
         ({"examples_per_batch": 32, "recompute": True}, "declare micro_tokens, such as 2048"),
         ({"micro_tokens": 700, "precision": "bfloat16"}, "declare micro_tokens: 350 .*, or recompute: true$"),
+        ({"tokens_per_batch": 4096, "precision": "bfloat16", "compile": True}, "declare tokens_per_batch: 2048$"),
     ],
 )
 def test_a_batch_that_does_not_fit_says_what_to_set(encoder, tagged, tmp_path, settings, advice):
@@ -218,7 +219,7 @@ def test_a_batch_that_does_not_fit_says_what_to_set(encoder, tagged, tmp_path, s
 
     tagger = a_tagger(encoder)
     with pytest.raises(NoMemoryError, match=advice):
-        tune(tagger, Large(tagger, tagged), Tuning(steps=1, **settings), 0, tmp_path)
+        tune(tagger, Large(tagger, tagged), Tuning(steps=1).model_copy(update=settings), 0, tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["tagger", "parser"])

@@ -61,7 +61,13 @@ def test_every_published_number_of_examples_is_of_data_that_a_study_reads():
 
 
 def test_every_field_of_a_tuning_shows_in_a_setting():
-    what_fits = {"device", "threads", "micro_tokens", "recompute", "compile"}  # of the machine at hand, and of no protocol
+    what_fits = {
+        "device",
+        "threads",
+        "micro_tokens",
+        "recompute",
+        "compile",
+    }  # of the machine at hand, and of no protocol
     assert OTHER.keys() == Tuning.model_fields.keys() - what_fits
     for field, value in OTHER.items():
         alone = {"steps": "epochs", "epochs": "steps", "tokens_per_batch": "examples_per_batch"}.get(field)

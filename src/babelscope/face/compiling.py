@@ -8,12 +8,18 @@ from math import ceil
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
+from babelscope.core.errors import InputError
 from babelscope.encoders.shape import Shape
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel
+    from torch import Tensor
+    from transformers import BertConfig
+
+    from babelscope.tuning.graphs import Passes
 
 HEADER = ("encoder", "a pass", "compiled", "compiling takes", "pays from")
+VOCABULARY = 1000
+"""Pieces that the measured encoders know."""
 BATCH = (32, 128)
 """Sequences, and pieces in each."""
 PASSES, WARM_UP = 10, 3
@@ -31,7 +37,10 @@ class Passed(NamedTuple):
 
 def compiling_line(name: str, shape: Shape, device: str = "cuda") -> tuple[str, ...]:
     """An encoder's line under `HEADER`."""
-    plain, compiled = (timed_passes(shape, device, asked) for asked in (False, True))
+    try:
+        plain, compiled = (timed_passes(shape, device, asked) for asked in (False, True))
+    except InputError as error:
+        return name, "", "", "", str(error)
     saved, takes = plain.later - compiled.later, max(0.0, compiled.first - plain.first)
     return (
         name,
@@ -46,35 +55,48 @@ def timed_passes(shape: Shape, device: str, compiled: bool, clock: Callable[[], 
     """Passes of training over random pieces in bfloat16, as the training loop computes them on a GPU."""
     import torch
 
-    from babelscope.tuning.compiled import Compiled
-    from babelscope.tuning.freezing import layers_of
-    from babelscope.tuning.graphs import Passes
+    from babelscope.tuning.loop import numerics
+    from babelscope.tuning.settings import Tuning
 
-    backbone = _backbone(shape).train()
-    torch.nn.Module.to(backbone, device)
-    for weights in backbone.parameters():
-        weights.grad = torch.zeros_like(weights)
-    passes = Passes(backbone, Compiled(layers_of(backbone)) if compiled else None)
-    pieces = torch.randint(backbone.config.vocab_size, BATCH, device=device)
-    real = torch.ones_like(pieces, dtype=torch.bool)
-    real[:, -1] = False
+    tuning = Tuning(device=device, precision="bfloat16")
     seconds = []
-    for _ in range(WARM_UP + PASSES):
-        began = clock()
-        with torch.autocast(device, torch.bfloat16):
-            states = passes(input_ids=pieces, attention_mask=real).last_hidden_state
-        states.float().square().mean().backward()
-        if device == "cuda":
-            torch.cuda.synchronize()
-        seconds.append(clock() - began)
+    with numerics(tuning):
+        passes, pieces, real = _made(shape, device, compiled)
+        for _ in range(WARM_UP + PASSES):
+            began = clock()
+            with torch.autocast(device, torch.bfloat16):
+                states = passes(input_ids=pieces, attention_mask=real).last_hidden_state
+            states.float().square().mean().backward()
+            if device == "cuda":
+                torch.cuda.synchronize()
+            seconds.append(clock() - began)
     return Passed(seconds[0], median(seconds[WARM_UP:]))
 
 
-def _backbone(shape: Shape) -> PreTrainedModel:
-    from transformers import BertConfig, BertModel
+def _made(shape: Shape, device: str, compiled: bool) -> tuple[Passes, Tensor, Tensor]:
+    """The passes of an encoder with random weights, pieces, and which of them are no padding."""
+    import torch
+    from transformers import BertModel
 
-    config = BertConfig(
-        vocab_size=1000, hidden_size=shape.hidden, num_hidden_layers=shape.layers, num_attention_heads=shape.heads,
-        intermediate_size=shape.feed_forward, max_position_embeddings=BATCH[1],
+    from babelscope.tuning.compiled_layers import CompiledLayers
+    from babelscope.tuning.freezing import layers_of
+    from babelscope.tuning.graphs import Passes
+
+    backbone = BertModel(bert_config(shape, VOCABULARY, BATCH[1]), add_pooling_layer=False).train()
+    torch.nn.Module.to(backbone, device)
+    for weights in backbone.parameters():
+        weights.grad = torch.zeros_like(weights)
+    pieces = torch.randint(VOCABULARY, BATCH, device=device)
+    real = torch.ones_like(pieces, dtype=torch.bool)
+    real[:, -1] = False
+    return Passes(backbone, CompiledLayers(layers_of(backbone)) if compiled else None), pieces, real
+
+
+def bert_config(shape: Shape, vocabulary: int, length: int) -> BertConfig:
+    """Of a BERT of that shape, for sequences of so many pieces."""
+    from transformers import BertConfig
+
+    return BertConfig(
+        vocab_size=vocabulary, hidden_size=shape.hidden, num_hidden_layers=shape.layers,
+        num_attention_heads=shape.heads, intermediate_size=shape.feed_forward, max_position_embeddings=length,
     )  # fmt: skip
-    return BertModel(config, add_pooling_layer=False)

@@ -26,7 +26,7 @@ from babelscope.engine.environment import processor
 from babelscope.engine.local import usable_cores
 from babelscope.engine.store import Store
 from babelscope.engine.work import LEARNING
-from babelscope.face.compiling import HEADER, compiling_line
+from babelscope.face.compiling import HEADER, VOCABULARY, bert_config, compiling_line
 
 Table = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
 
@@ -34,8 +34,6 @@ SHAPES = {
     "small (6 layers of 64)": Shape(),
     "medium (2 layers of 768)": Shape(hidden=768, layers=2, heads=12, feed_forward=3072),
 }
-VOCABULARY = 1000
-"""Tokens that the measured encoders know."""
 BATCH, LARGE_BATCH = (8, 32), (32, 128)
 """Sentences in a batch, and tokens in each: on a CPU, and on an accelerator."""
 CAPABILITIES = ("avx2", "avx512_f", "avx512_bf16", "amx_tile", "amx_bf16")
@@ -203,19 +201,10 @@ def take_turns(
 def _training_step(shape: Shape, setting: Setting) -> Callable[[], float]:
     """A step of masked language modelling as the training loop takes it, on random tokens."""
     import torch
-    from transformers import BertConfig
 
     from babelscope.encoders.load import untrained_model
 
-    config = BertConfig(
-        vocab_size=VOCABULARY,
-        hidden_size=shape.hidden,
-        num_hidden_layers=shape.layers,
-        num_attention_heads=shape.heads,
-        intermediate_size=shape.feed_forward,
-        max_position_embeddings=batch_of(setting)[1],
-    )
-    model: torch.nn.Module = untrained_model(config)
+    model: torch.nn.Module = untrained_model(bert_config(shape, VOCABULARY, batch_of(setting)[1]))
     model.to(setting.device).train()
     optimizer = torch.optim.AdamW(model.parameters(), fused=True)
     pieces = torch.randint(VOCABULARY, batch_of(setting), device=setting.device)

@@ -111,6 +111,8 @@ class Adaptation(Declaration):
 def _in_whole_batches(tuning: Tuning) -> Tuning:
     if tuning.micro_tokens is not None:
         raise ValueError(f"micro_tokens={tuning.micro_tokens}: Distillation is trained on whole batches; leave it out")
+    if tuning.compile:
+        raise ValueError("compile=true: Distillation is not compiled; leave it out")
     return tuning
 
 

@@ -84,8 +84,9 @@ class Descent:
 def _what_to_set(model: nn.Module, task: Objective, tuning: Tuning) -> str:
     """A BiLSTM has neither portions nor layers to compute twice."""
     has_encoder = find_backbone(model) is not None
-    settings = [_smaller(tuning, has_encoder and divisible(task) is not None)]
-    settings += ["recompute: true"] * (has_encoder and tuning.encoder_dropout and not tuning.recompute)
+    settings = [_smaller(tuning, has_encoder and not tuning.compile and divisible(task) is not None)]
+    if has_encoder and tuning.encoder_dropout and not (tuning.recompute or tuning.compile):
+        settings.append("recompute: true")
     settings += ["precision: bfloat16"] * (tuning.precision == "float32")
     return f"a batch does not fit into the memory of the {tuning.device} device: declare {', or '.join(settings)}"
 

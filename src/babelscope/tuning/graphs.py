@@ -19,7 +19,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from babelscope.core.errors import InputError
 from babelscope.encoders.anatomy import max_positions
-from babelscope.tuning.compiled import Compiled
+from babelscope.tuning.compiled_layers import CompiledLayers
 from babelscope.tuning.freezing import backbone_of, layers_of
 from babelscope.tuning.packing import Packed, is_packed
 from babelscope.tuning.padding import Padded
@@ -27,7 +27,7 @@ from babelscope.tuning.padding import Padded
 GRAPHS = 100
 """That are kept at most; batches of further shapes are computed kernel by kernel."""
 COMPILED_BY = 28, 56
-"""Rows and pieces of a batch. No encoder has layers of such a size, which torch would take to be the same number."""
+"""Rows and pieces of a batch. Layers of such a width, which are rare, torch would take to be as wide as that."""
 UNCAPTURED = ("deberta-v2",)
 """Families whose forward pass copies numbers to the device, which cannot be captured."""
 
@@ -44,7 +44,7 @@ def graphed(model: nn.Module, compiled: bool = False) -> Iterator[None]:
     except InputError:
         yield
         return
-    passes = Passes(backbone, Compiled(layers_of(backbone)) if compiled else None)
+    passes = Passes(backbone, CompiledLayers(layers_of(backbone)) if compiled else None)
     vars(backbone)["forward"] = passes  # an attribute goes before the method of its class
     try:
         yield
@@ -74,10 +74,10 @@ class Graph(NamedTuple):
 class Passes:
     """Stands in for a backbone's `forward`: changes a batch's shape, and captures one that comes a second time."""
 
-    def __init__(self, backbone: PreTrainedModel, compiled: Compiled | None = None):
+    def __init__(self, backbone: PreTrainedModel, compiled: CompiledLayers | None = None):
         self._backbone, self._own, self._compiled = backbone, backbone.forward, compiled
         self._weights = list(backbone.parameters())
-        self._packs, self._is_new = is_packed(backbone), compiled is not None
+        self._packs, self._uncompiled = is_packed(backbone), compiled is not None
         self._seen: set[Any] = set()
         self._graphs: dict[Any, Graph] = {}
         self._can_capture = can_be_captured(backbone)
@@ -99,7 +99,7 @@ class Passes:
         trains = self._backbone.training and torch.is_grad_enabled()
         if input_ids is None or others or not trains or not self._trained():
             return self._own(**given, **others)
-        if self._is_new:
+        if self._uncompiled:
             self._compile()
         batch = self._shaped(given)
         return BaseModelOutput(last_hidden_state=batch.unpadded(self._states(batch)))
@@ -121,7 +121,7 @@ class Passes:
         with torch.random.fork_rng():
             states = self._read(batch, batch.inputs())
             torch.autograd.grad(states.float().sum(), self._trained(), allow_unused=True)
-        self._is_new = False
+        self._uncompiled = False
 
     def _shaped(self, given: dict[str, Tensor]) -> Packed | Padded:
         config = self._backbone.config
@@ -138,8 +138,10 @@ class Passes:
         return states
 
     def _read(self, batch: Packed | Padded, inputs: dict[str, Tensor]) -> Tensor:
-        """Kernel by kernel."""
-        with self._compiled or nullcontext():
+        """Kernel by kernel. A cache of autocast would have weights in bfloat16 as they are now, while they move on."""
+        kind = self._backbone.device.type
+        dtype, autocasts = torch.get_autocast_dtype(kind), torch.is_autocast_enabled(kind)
+        with self._compiled or nullcontext(), torch.autocast(kind, dtype, autocasts, cache_enabled=False):
             return batch.read(self._own, inputs)
 
     def _graph(self, batch: Packed | Padded, inputs: dict[str, Tensor]) -> Graph | None:
@@ -181,9 +183,7 @@ class Passes:
     def _capture(self, batch: Packed | Padded, inputs: dict[str, Tensor]) -> Graph:
         torch.cuda.empty_cache()  # while it is captured, nothing that is kept for later can be used for a graph
         forward, backward = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
-        dtype, autocasts = torch.get_autocast_dtype("cuda"), torch.is_autocast_enabled("cuda")
-        with self._captured(forward), torch.autocast("cuda", dtype, autocasts, cache_enabled=False):
-            # A cache would have weights in bfloat16 as they are now, while the weights move on.
+        with self._captured(forward):
             states = self._read(batch, inputs)
         gradient = torch.zeros_like(states)
         with self._captured(backward), torch.autocast("cuda", enabled=False):  # as of a loss's backward pass

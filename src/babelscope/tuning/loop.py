@@ -104,7 +104,7 @@ def tune(
     order = Order(task.lengths, tuning, seed, _groups(task), owners)
     total = order.count_steps()
     with (
-        _numerics(tuning),
+        numerics(tuning),
         trained_part(
             model.to(tuning.device),
             schedule,
@@ -224,7 +224,7 @@ def _run_digest(task: Objective, tuning: Tuning, seed: int, schedule: Schedule |
 
 
 @contextmanager
-def _numerics(tuning: Tuning) -> Iterator[None]:
+def numerics(tuning: Tuning) -> Iterator[None]:
     """Threads, deterministic algorithms, random state and masks for a run; all as before afterwards.
 
     Memory that is handed out is not filled first: it costs a twentieth of a small encoder's run, and shows in the

@@ -1,4 +1,4 @@
-"""The sequences of a batch one after the other, so that a backbone computes no padding.
+"""The sequences of a batch one after the other, so that all batches of a size have a few shapes.
 
 Attention stays within a sequence: kernels are told by `offsets` where each begins. So a graph of kernels needs neither
 the rows of a batch nor their width, only how many pieces and sequences it has room for.
@@ -30,16 +30,18 @@ BLOCK = 128
 def is_packed(backbone: PreTrainedModel) -> bool:
     """Whether a backbone reads sequences one after the other: it can on its device, and is wide enough to gain."""
     config: Any = backbone.config
-    if config.model_type not in FAMILIES or config._attn_implementation != "sdpa" or config.hidden_size < NARROWEST:
+    attends_to_all = config.model_type in FAMILIES and config._attn_implementation == "sdpa" and not config.is_decoder
+    if not attends_to_all or config.hidden_size < NARROWEST:
         return False
     width = config.hidden_size // config.num_attention_heads
-    return width % 8 == 0 and width <= 256 and _has_kernels(backbone.device)
+    return width % 8 == 0 and width <= 128 and _has_kernels(backbone.device)
 
 
 def _has_kernels(device: torch.device) -> bool:
     """NVIDIA's GPUs from Ampere on have them; a CPU needs none."""
     if device.type == "cuda":
-        return torch.version.hip is None and torch.cuda.get_device_capability(device) >= (8, 0)
+        is_ampere = torch.version.hip is None and torch.cuda.get_device_capability(device) >= (8, 0)
+        return is_ampere and torch.backends.cuda.is_flash_attention_available()
     return device.type == "cpu"
 
 
@@ -53,7 +55,7 @@ class Room(NamedTuple):
 
     @classmethod
     def of(cls, rows: int, width: int) -> Room:
-        """Room for a padded batch, and for sequences that fill what it leaves."""
+        """Room for a padded batch, or up to an eighth more, and for sequences that fill what it leaves."""
         pieces = rounded(rows * width, 4)
         longest = min(BLOCK * -(-2 * width // BLOCK), pieces)
         return cls(pieces, rounded(rows - (rows - pieces) // longest, 2), longest)
@@ -95,7 +97,7 @@ class Packed:
         states = Unpacked.apply(states, self)
         return states
 
-    def states_of_all(self, states: Tensor) -> Tensor:
+    def unpadded_states(self, states: Tensor) -> Tensor:
         """What `unpadded` gives, without gradients."""
         rows, width = self._given["input_ids"].shape
         return states[0].index_select(0, self._counts - 1).view(rows, width, -1)
@@ -126,7 +128,7 @@ class Unpacked(torch.autograd.Function):
     def forward(ctx: Any, states: Tensor, packed: Packed) -> Tensor:
         """[rows, width, hidden] of [1, pieces, hidden]."""
         ctx.packed = packed
-        return packed.states_of_all(states)
+        return packed.unpadded_states(states)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:

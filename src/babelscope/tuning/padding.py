@@ -29,7 +29,7 @@ class Padded:
         self._given = given
         self._rows, self._width = given["input_ids"].shape
         width = min(rounded(self._width, 3, WIDTH), max(self._width, positions))
-        self.shape = rounded(self._rows, 3), width
+        self.shape = rounded(max(2, self._rows), 3), width  # what is compiled for two rows or more is not for one
 
     def inputs(self) -> dict[str, Tensor]:
         """[rows, width] each, in that shape."""

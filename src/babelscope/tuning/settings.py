@@ -103,7 +103,7 @@ class Tuning(Declaration):
     """Whether the layers of an encoder are compiled by torch, for `device: cuda` with `precision: bfloat16`.
 
     A step is then faster, and has other last digits. Compiling takes the first seconds of a training. One with a
-    schedule is not compiled.
+    schedule is not compiled, nor is one with `head: family`.
     """
     threads: Annotated[int, Field(gt=0, le=1024)] = 1
     """CPU threads of one training run. Another number of threads changes the last digits."""
@@ -143,7 +143,8 @@ class Tuning(Declaration):
         if not self.compile:
             return self
         if self.device != "cuda":
-            raise ValueError(f"compile: true is for device: cuda, and device is {self.device}; leave `compile` out")
+            at_hand = f"device is {self.device} (`auto` is what is there)"
+            raise ValueError(f"compile: true is for device: cuda, and {at_hand}; leave `compile` out")
         if self.precision != "bfloat16":
             raise ValueError(f"compile: true is for precision: bfloat16, and it is {self.precision}; leave one out")
         others = {"micro_tokens": self.micro_tokens, "recompute": self.recompute}

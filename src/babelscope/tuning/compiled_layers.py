@@ -11,7 +11,7 @@ from torch import nn
 from babelscope.core.errors import InputError
 
 
-class Compiled:
+class CompiledLayers:
     """While a block lasts, layers compute by their compiled passes; they are compiled in the first block.
 
     Layers that are alike are compiled once, for batches of all shapes. How sums are divided follows from the first
