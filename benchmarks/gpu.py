@@ -113,7 +113,9 @@ def bert(given: argparse.Namespace) -> None:
     """All sides in turns, after a short run that warms up."""
     top = ceiling("bfloat16")
     print(f"matrix products: {top / 1e12:.0f} TFLOP/s in bfloat16", flush=True)
-    babelscope_run(bert_base(4096, 8), 0)
+    small = bert_base(4096, 8)
+    babelscope_run(small, 0)
+    trainer_run(small, BEST, 32, small.tuning.learning_rate, 0)
     for tokens in given.tokens:
         one, compiled = bert_base(tokens, given.steps), bert_base(tokens, given.steps, compiled=True)
         task = Tagging(Tagger(one.encoder, UPOS, HEAD_DROPOUT, LONGEST), one.train)

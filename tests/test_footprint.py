@@ -206,6 +206,25 @@ def test_auto_is_resolved_in_plans_and_refused_where_nothing_estimates_the_memor
         Study.model_validate(study | {"encoders": [pretrained]})
 
 
+@pytest.mark.parametrize(
+    ("task", "given", "compiled"),
+    [
+        ("pos", {}, [True]),
+        ("pos", {"schedules": ["freeze:2"]}, [False]),
+        ("acceptability", {"head": "pooler"}, [True]),
+        ("acceptability", {"head": "family"}, [False]),
+    ],
+)
+def test_what_cannot_be_compiled_is_not_taken_for_another_training(task, given, compiled):
+    tuning = {"compile": True, "device": "cuda", "precision": "bfloat16"}
+    head = {"head": given["head"]} if "head" in given else {}
+    tasks = {task: {"train": ["world:qaa"], "evaluate": ["world:qab"], "tuning": tuning, **head}}
+    schedules = {"schedules": given["schedules"]} if "schedules" in given else {}
+    study = {"name": "s", "encoders": ["world-natural"], "tasks": tasks, "seeds": [0], **schedules}
+    tunings = [step.tuning for step in compile_study(Study.model_validate(study)).steps.values() if type(step) is Tune]
+    assert [tuning.compile for tuning in tunings] == compiled
+
+
 @pytest.mark.parametrize("given", [{"micro_tokens": "auto"}, {"micro_tokens": 300}, {"recompute": True}], ids=str)
 def test_a_bilstm_that_saves_memory_is_refused_as_it_is_declared(given):
     """Which it cannot; it was refused in the run."""

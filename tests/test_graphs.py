@@ -169,31 +169,44 @@ def test_layers_are_compiled_by_a_batch_that_is_always_the_same(tokenizer, monke
     torch.testing.assert_close(found[0], found[1])  # with dropout
 
 
-def test_what_cannot_be_compiled_says_what_to_leave_out(encoder, monkeypatch):
+@pytest.mark.parametrize("backward", [True, False])
+def test_what_cannot_be_compiled_says_what_to_leave_out(encoder, monkeypatch, backward):
+    from torch._dynamo.backends.common import aot_autograd
+
     def broken(graph, examples):
         raise RuntimeError("no compiler")
 
     backbone = deepcopy(encoder).backbone.train()
-    compile_by(monkeypatch, broken)
+    compile_by(
+        monkeypatch, aot_autograd(fw_compiler=lambda graph, _: graph, bw_compiler=broken) if backward else broken
+    )
     with pytest.raises(InputError, match=r"compile: true: torch cannot compile .* no compiler.*; leave it out"):
         Passes(backbone, CompiledLayers(layers_of(backbone)))(input_ids=batch()[0])
     assert not any("forward" in vars(each) for each in backbone.modules())
 
 
+def test_options_of_a_later_torch_are_left_out(monkeypatch):
+    given = []
+    monkeypatch.setattr(torch, "compile", lambda passed, dynamic, options: given.append(options))
+    monkeypatch.setattr(torch._inductor, "list_options", lambda: ["fx_graph_cache", "other"])
+    CompiledLayers([torch.nn.Linear(1, 1)])
+    assert given == [{"fx_graph_cache": False}]
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, "compile: true is for device: cuda, and device is cpu .* leave `compile` out"),
-        ({"device": "cuda", "precision": "float32"}, "compile: true is for precision: bfloat16, and it is float32"),
-        ({"device": "cuda", "micro_tokens": 100}, "compile and micro_tokens do not go together"),
-        ({"device": "cuda", "recompute": True}, "compile and recompute do not go together"),
-        ({"device": "cuda", "encoder_dropout": False}, "compile and encoder_dropout: false do not go together"),
+        ({"device": "cpu"}, "takes device: cuda and precision: bfloat16; they are cpu and bfloat16. Or leave"),
+        ({"precision": "float32"}, "takes device: cuda and precision: bfloat16; they are cuda and float32. Or leave"),
+        ({"micro_tokens": 100}, "compile and micro_tokens do not go together"),
+        ({"recompute": True}, "compile and recompute do not go together"),
+        ({"encoder_dropout": False}, "compile and encoder_dropout: false do not go together"),
     ],
 )
 def test_what_is_compiled_is_whole_batches_on_a_gpu(given, said):
     assert Tuning(compile=True, precision="bfloat16", device="cuda").compile
     with pytest.raises(ValueError, match=said):
-        Tuning(compile=True, **{"precision": "bfloat16"} | given)
+        Tuning(compile=True, **{"precision": "bfloat16", "device": "cuda"} | given)
 
 
 def test_a_family_that_copies_in_its_passes_is_not_captured(tokenizer):

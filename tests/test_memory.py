@@ -209,7 +209,10 @@ def test_what_cannot_be_put_together_is_refused(encoder, tagged):
         ),
         ({"tokens_per_batch": None, "examples_per_batch": 32, "recompute": True}, "declare micro_tokens, such as 2048"),
         ({"micro_tokens": 700, "precision": "bfloat16"}, "declare micro_tokens: 350 .*, or recompute: true$"),
-        ({"tokens_per_batch": 4096, "precision": "bfloat16", "compile": True}, "declare tokens_per_batch: 2048$"),
+        (
+            {"tokens_per_batch": 4096, "precision": "bfloat16", "compile": True},
+            "declare tokens_per_batch: 2048, or micro_tokens: auto without `compile`$",
+        ),
     ],
 )
 def test_a_batch_that_does_not_fit_says_what_to_set(encoder, tagged, tmp_path, settings, advice):

@@ -26,7 +26,7 @@ from babelscope.engine.environment import processor
 from babelscope.engine.local import usable_cores
 from babelscope.engine.store import Store
 from babelscope.engine.work import LEARNING
-from babelscope.face.compiling import HEADER, VOCABULARY, bert_config, compiling_line
+from babelscope.face.compiling import HEADER, TITLE, VOCABULARY, bert_config, compiling_lines
 
 Table = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
 
@@ -81,18 +81,15 @@ def examine(
             ("encoder", *Setting._fields, "times as fast as the default"),
             _advice_lines(speeds),
         ),
-        *_compiling(shapes),
+        *_compiling(),
     ]
 
 
-def _compiling(shapes: Mapping[str, Shape]) -> list[Table]:
+def _compiling() -> list[Table]:
     """Whether `compile: true` pays, where there is a CUDA device."""
     import torch
 
-    if not torch.cuda.is_available():
-        return []
-    lines = [compiling_line(name, shape) for name, shape in shapes.items()]
-    return [("compile: true, on cuda in bfloat16", HEADER, lines)]
+    return [(TITLE, HEADER, compiling_lines())] if torch.cuda.is_available() else []
 
 
 def settings() -> list[Setting]:

@@ -2,41 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from types import TracebackType
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import nn
 
-from babelscope.core.errors import InputError
+OPTIONS = {"fx_graph_cache": False, "triton.mix_order_reduction": False, "deterministic": True}
+"""So that no bit depends on what was compiled before, on the size of later batches, or on what a trial found faster."""
 
 
 class CompiledLayers:
-    """While a block lasts, layers compute by their compiled passes; they are compiled in the first block.
+    """Layers that are alike are compiled once, by the first batch that they read, for batches of all shapes.
 
-    Layers that are alike are compiled once, for batches of all shapes. How sums are divided follows from the first
-    batch, and last digits from that. So what was compiled before, by other batches, is not used.
+    How sums are divided follows from that batch. So what was compiled before, by other batches, is not used.
     """
 
     def __init__(self, layers: Sequence[nn.Module]):
         torch.compiler.reset()
-        self._passes = {
-            layer: torch.compile(layer.forward, dynamic=True, options={"fx_graph_cache": False}) for layer in layers
-        }
+        options = _known(OPTIONS)
+        self._passes = {layer: torch.compile(layer.forward, dynamic=True, options=options) for layer in layers}
 
-    def __enter__(self) -> None:
+    @contextmanager
+    def used(self) -> Iterator[None]:
+        """While the block lasts, layers compute by their compiled passes."""
         for layer, compiled in self._passes.items():
             vars(layer)["forward"] = compiled  # an attribute goes before the method of its class
+        try:
+            yield
+        finally:
+            for layer in self._passes:
+                del vars(layer)["forward"]
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for layer in self._passes:
-            del vars(layer)["forward"]
-        if error is None:
-            return
-        from torch._dynamo.exc import TorchDynamoException  # takes a second to import
 
-        if isinstance(error, TorchDynamoException):
-            cause = " ".join(str(error).strip().split("\n\n")[0].split())  # before its advice for those who write torch
-            raise InputError(f"compile: true: torch cannot compile the layers here: {cause}; leave it out") from error
+def _known(options: dict[str, Any]) -> dict[str, Any]:
+    """Those that this version of torch has."""
+    from torch._inductor import list_options  # takes a second to import
+
+    known = set(list_options())
+    return {name: value for name, value in options.items() if name in known}

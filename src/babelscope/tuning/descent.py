@@ -88,6 +88,7 @@ def _what_to_set(model: nn.Module, task: Objective, tuning: Tuning) -> str:
     if has_encoder and tuning.encoder_dropout and not (tuning.recompute or tuning.compile):
         settings.append("recompute: true")
     settings += ["precision: bfloat16"] * (tuning.precision == "float32")
+    settings += ["micro_tokens: auto without `compile`"] * tuning.compile
     return f"a batch does not fit into the memory of the {tuning.device} device: declare {', or '.join(settings)}"
 
 

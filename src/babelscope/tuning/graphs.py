@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -118,10 +118,20 @@ class Passes:
         real[-1, -1] = False  # where nothing is padded, a family may have no mask
         given = {"input_ids": ids, "attention_mask": real}
         batch = self._shaped({name: tensor.to(self._backbone.device) for name, tensor in given.items()})
-        with torch.random.fork_rng():
-            states = self._read(batch, batch.inputs())
-            torch.autograd.grad(states.float().sum(), self._trained(), allow_unused=True)
+        try:
+            with torch.random.fork_rng():
+                states = self._read(batch, batch.inputs())
+                torch.autograd.grad(states.float().sum(), self._trained(), allow_unused=True)
+        except torch.OutOfMemoryError:
+            raise
+        except RuntimeError as error:
+            cause = " ".join(str(error).strip().split("\n\n")[0].split())  # before its advice for those who write torch
+            raise InputError(f"compile: true: torch cannot compile the layers here: {cause}; leave it out") from error
         self._uncompiled = False
+
+    def _layers(self) -> AbstractContextManager[None]:
+        """In which layers compute as they should."""
+        return self._compiled.used() if self._compiled else nullcontext()
 
     def _shaped(self, given: dict[str, Tensor]) -> Packed | Padded:
         config = self._backbone.config
@@ -141,7 +151,7 @@ class Passes:
         """Kernel by kernel. A cache of autocast would have weights in bfloat16 as they are now, while they move on."""
         kind = self._backbone.device.type
         dtype, autocasts = torch.get_autocast_dtype(kind), torch.is_autocast_enabled(kind)
-        with self._compiled or nullcontext(), torch.autocast(kind, dtype, autocasts, cache_enabled=False):
+        with self._layers(), torch.autocast(kind, dtype, autocasts, cache_enabled=False):
             return batch.read(self._own, inputs)
 
     def _graph(self, batch: Packed | Padded, inputs: dict[str, Tensor]) -> Graph | None:

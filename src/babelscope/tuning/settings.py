@@ -102,8 +102,8 @@ class Tuning(Declaration):
     compile: bool = False
     """Whether the layers of an encoder are compiled by torch, for `device: cuda` with `precision: bfloat16`.
 
-    A step is then faster, and has other last digits. Compiling takes the first seconds of a training. One with a
-    schedule is not compiled, nor is one with `head: family`.
+    A step is then faster, and has other last digits. Compiling takes the first seconds of a training. It has no effect
+    with a schedule or `head: family`.
     """
     threads: Annotated[int, Field(gt=0, le=1024)] = 1
     """CPU threads of one training run. Another number of threads changes the last digits."""
@@ -142,11 +142,11 @@ class Tuning(Declaration):
     def _compiled_as_a_whole(self) -> Self:
         if not self.compile:
             return self
-        if self.device != "cuda":
-            at_hand = f"device is {self.device} (`auto` is what is there)"
-            raise ValueError(f"compile: true is for device: cuda, and {at_hand}; leave `compile` out")
-        if self.precision != "bfloat16":
-            raise ValueError(f"compile: true is for precision: bfloat16, and it is {self.precision}; leave one out")
+        if self.device != "cuda" or self.precision != "bfloat16":
+            given = f"they are {self.device} and {self.precision}"
+            raise ValueError(
+                f"compile: true takes device: cuda and precision: bfloat16; {given}. Or leave `compile` out"
+            )
         others = {"micro_tokens": self.micro_tokens, "recompute": self.recompute}
         others["encoder_dropout: false"] = not self.encoder_dropout
         if found := [name for name, given in others.items() if given]:

@@ -120,6 +120,8 @@ class ResolvedTransfer:
         encoder = _as_tuned(encoder)
         references = self.references if self.probes and self.probes.distance else ()
         tuning = in_portions(self.transfer.tuning, encoder, kind_of(self.task).masking)
+        if schedule is not None or self.transfer.head == "family":
+            tuning = tuning.model_copy(update={"compile": False})
         return Tune(
             encoder=encoder, task=self.task, head=self.transfer.head, quirks=self._quirks,
             entity_types=self.entity_types, train=self.train, dev=self.dev,
