@@ -13,15 +13,18 @@ from transformers import BertConfig, RobertaConfig
 
 from babelscope.core.errors import InputError
 from babelscope.encoders.masks import masks_unread
-from babelscope.tuning import packing
+from babelscope.tasks.tag import Tagging
+from babelscope.tuning import loop, packing
+from babelscope.tuning.checkpoint import module_weights
 from babelscope.tuning.compiled_layers import CompiledLayers
 from babelscope.tuning.freezing import layers_of
 from babelscope.tuning.graphs import UNCAPTURED, Passes, can_be_captured, graphed
+from babelscope.tuning.loop import tune
 from babelscope.tuning.packing import NARROWEST, Packed, Room, is_packed
 from babelscope.tuning.padding import Padded, rounded
 from babelscope.tuning.settings import Tuning
 from every_task import bilstm_tasks
-from taggers import FAMILIES, family_encoder
+from taggers import FAMILIES, StoppedError, a_tagger, family_encoder, same_weights, stop_at
 
 
 @given(st.integers(1, 2000), st.integers(2, 4), st.sampled_from([1, 8]))
@@ -297,3 +300,21 @@ def test_a_backbone_is_its_own_again(encoder, tagged):
         with graphed(model):
             assert ("forward" in vars(backbone)) == (model.backbone is backbone)
         assert "forward" not in vars(backbone)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_stopped_run_in_shapes_ends_with_the_same_bits(encoder, tagged, tmp_path, monkeypatch, shape, compiled):
+    """On a processor, kernel by kernel, with dropout; and it learns what a run without them does."""
+    if compiled:
+        compile_by(monkeypatch, "eager")
+    short = Tuning(learning_rate=1e-3, steps=12, tokens_per_batch=128, validate_every=6)
+    in_shapes = short.model_copy(update={"compile": compiled})
+    usual, whole, stopped, again = ((tagger, Tagging(tagger, tagged)) for tagger in (a_tagger(encoder) for _ in "1234"))
+    expected = tune(*usual, short, 1, tmp_path / "usual").points
+    monkeypatch.setattr(loop, "_as_graphs", lambda tuning, schedule: True)
+    history = tune(*whole, in_shapes, 1, tmp_path / "whole" / "run")
+    with pytest.raises(StoppedError):
+        tune(*stopped, in_shapes, 1, tmp_path / "run", stop_at(7), checkpoint_seconds=0)
+    assert tune(*again, in_shapes, 1, tmp_path / "run") == history
+    assert same_weights(module_weights(whole[0]), module_weights(again[0]))
+    assert [point.value for point in history.points] == pytest.approx([point.value for point in expected], rel=0.1)
