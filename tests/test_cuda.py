@@ -131,7 +131,6 @@ def test_two_compiled_runs_end_with_the_same_bits(made, tmp_path, shape, capture
 
     ended = []
     for name in ("first", "second"):
-        torch._dynamo.reset()
         model, task = made("tagging")
         with fresh_inductor_cache():
             longer = SHORT.model_copy(update={"precision": "bfloat16", "compile": True, "steps": 40})

@@ -11,7 +11,7 @@ from babelscope.core.devices import Device
 from babelscope.core.step import Needs, Step, Workspace
 from babelscope.measures.compiled import Compiled
 from babelscope.steps import EncoderStep, Tune
-from babelscope.steps.memory import reading_memory
+from babelscope.steps.memory import READING, memory_of
 
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
@@ -46,7 +46,7 @@ class OfModel(Step):
     def needs(self) -> Needs:
         if isinstance(self.model, Tune):
             return self.model.needs_to_read
-        memory = 0 if self.device == "cpu" else reading_memory(self.model)
+        memory = 0 if self.device == "cpu" else memory_of(self.model, READING)
         return Needs.on(self.device, self.threads, memory)
 
     @property

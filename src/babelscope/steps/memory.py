@@ -14,6 +14,9 @@ ROOM = 16 << 30
 """Bytes of an accelerator that `micro_tokens: auto` counts on. Not those of the one at hand: keys have the number that
 comes of it, and one study should have the same keys on every machine."""
 
+READING = Tuning(steps=1)
+"""What reads with an encoder is taken to need what a training on batches of the usual size does: it keeps nothing."""
+
 
 def memory_of(encoder: EncoderStep, tuning: Tuning, predicted: float = 0.0) -> int:
     """Bytes, about, to train an encoder; 0 where its shape cannot be seen.
@@ -22,12 +25,6 @@ def memory_of(encoder: EncoderStep, tuning: Tuning, predicted: float = 0.0) -> i
     """
     shape = shape_of(encoder)
     return 0 if shape is None else _bytes(shape, tuning, tuning.at_once or _batch(tuning), predicted)
-
-
-def reading_memory(encoder: EncoderStep, predicted: float = 0.0) -> int:
-    """Bytes, about, to read with an encoder, as far as `memory_of` sees: keeping nothing, it takes no more than a
-    training on batches of the usual size."""
-    return memory_of(encoder, Tuning(steps=1), predicted)
 
 
 def in_portions(tuning: Tuning, encoder: EncoderStep, predicted: float = 0.0) -> Tuning:

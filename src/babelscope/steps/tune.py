@@ -17,7 +17,7 @@ from babelscope.corpora.codes import known_as
 from babelscope.corpora.datasets import Dataset
 from babelscope.steps.curves import curve_rows
 from babelscope.steps.encoder import EncoderStep, Recurrent
-from babelscope.steps.memory import memory_of, reading_memory
+from babelscope.steps.memory import READING, memory_of
 from babelscope.tasks.kinds import kind_of
 from babelscope.tuning.probes import Probes
 from babelscope.tuning.schedule import Schedule
@@ -96,16 +96,17 @@ class Tune(Step):
 
     @property
     def needs(self) -> Needs:
-        tuning = self.tuning
-        memory = 0 if tuning.device == "cpu" else memory_of(self.encoder, tuning, self.predicted)
-        return Needs.on(tuning.device, tuning.threads, memory)
+        return self._needs_as(self.tuning)
 
     @property
     def needs_to_read(self) -> Needs:
         """What a step needs that reads with the model."""
-        tuning = self.tuning
-        memory = 0 if tuning.device == "cpu" else reading_memory(self.encoder, self.predicted)
-        return Needs.on(tuning.device, tuning.threads, memory)
+        return self._needs_as(READING)
+
+    def _needs_as(self, training: Tuning) -> Needs:
+        """Where this model is trained, with the memory of such a training."""
+        memory = 0 if self.tuning.device == "cpu" else memory_of(self.encoder, training, self.predicted)
+        return Needs.on(self.tuning.device, self.tuning.threads, memory)
 
     @property
     def libraries(self) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The passes of a backbone on a CUDA device as graphs of kernels.
 
 A small encoder computes faster than Python can start its kernels one by one. A graph starts all of a pass at once, but
-is of one shape of batches: so batches are packed into rooms that come again, or padded where a family cannot be packed.
+is of one shape of batches: so batches are packed or padded to shapes that come again.
 """
 
 from __future__ import annotations
