@@ -13,7 +13,6 @@ LONGEST = 512
 ROOM = 16 << 30
 """Bytes of an accelerator that `micro_tokens: auto` counts on. Not those of the one at hand: keys have the number that
 comes of it, and one study should have the same keys on every machine."""
-
 READING = Tuning(steps=1)
 """What reads with an encoder is taken to need what a training on batches of the usual size does: it keeps nothing."""
 
