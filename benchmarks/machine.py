@@ -18,9 +18,10 @@ SIZE, REPEATS = 1024, 20
 """Rows of the square matrices, and how often they are multiplied; the best counts."""
 
 
-def has_amx() -> bool:
-    """Whether it multiplies matrices of bfloat16 in units made for that."""
-    return bool(torch.cpu.get_capabilities().get("amx_bf16"))
+def units() -> list[str]:
+    """What the processor has for matrix products in bfloat16, by the names of its instructions."""
+    able = torch.cpu.get_capabilities()
+    return [title for title, name in (("AMX", "amx_bf16"), ("AVX512_BF16", "avx512_bf16")) if able.get(name)]
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Machine:
     """Where a benchmark is run."""
 
     processor: str = field(default_factory=processor)
-    amx: bool = field(default_factory=has_amx)
+    units: list[str] = field(default_factory=units)
     cores: int = field(default_factory=usable_cores)
     load: float = field(default_factory=lambda: psutil.getloadavg()[0])
     """Processes that wanted to compute when it began."""
@@ -42,11 +43,11 @@ class Machine:
     @property
     def in_words(self) -> str:
         """A line about it."""
-        units = "with AMX" if self.amx else "without AMX"
+        units = " and ".join(self.units) or "no units"
         ceilings = ", ".join(f"{speed:,.0f} GFLOP/s in {name}" for name, speed in self.gigaflops.items())
         return (
-            f"{self.processor}, {units}, {self.cores} cores, load {self.load:.1f} when it began; torch {self.torch}, "
-            f"Python {self.python}; matrix products: {ceilings}."
+            f"{self.processor}, {units} for bfloat16, {self.cores} cores, load {self.load:.1f} when it began; torch "
+            f"{self.torch}, Python {self.python}; matrix products: {ceilings}."
         )
 
 

@@ -106,6 +106,7 @@ def _line(benchmark: Benchmark, name: str, runs: Mapping[str, list[Run]]) -> Lin
 
 def write(lines: Iterable[Line], machine: Machine, folder: Path) -> None:
     """Write results.json, and results.md for people."""
+    folder.mkdir(parents=True, exist_ok=True)
     lines = list(lines)
     told = {"machine": asdict(machine), "lines": [asdict(line) for line in lines]}
     (folder / "results.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")

@@ -75,7 +75,8 @@ def test_more_samples_than_width_and_fewer_are_both_exact(similarity):
 @pytest.mark.filterwarnings("ignore")
 def test_the_debiased_form_is_that_of_torch_cka_for_one_batch():
     """torch_cka divides means over batches of the unbiased HSIC: the same only where all samples are one batch."""
-    torch_cka = pytest.importorskip("torch_cka")
+    import torch_cka  # here, since importing matplotlib takes long
+
     torch.manual_seed(0)
     models = [torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.Tanh()) for _ in range(2)]
     samples = torch.randn(40, 6)
