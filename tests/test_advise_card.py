@@ -37,7 +37,7 @@ def outcome(store: Path, letters: str | None) -> Outcome:
 @pytest.mark.parametrize("letters", [None, "uyghur"])
 def test_commands_of_this_machine_are_on_the_page_alone(request_: Request, tmp_path: Path, letters: str | None) -> None:
     made = outcome(tmp_path / "store", letters)
-    text = card(made, request_)
+    text = card(made, request_, has_pipeline=True)
     assert "babelscope export" not in text and str(tmp_path) not in text
     assert "is better by 3.0 points" in text and "tuned on the training sentences of `trees.conllu`" in text
     commands = verdict_section(made, request_, None).commands
@@ -49,10 +49,19 @@ def test_commands_of_this_machine_are_on_the_page_alone(request_: Request, tmp_p
 
 
 def test_a_card_names_the_language(request_: Request, tmp_path: Path) -> None:
-    text = card(outcome(tmp_path, None), request_)
+    text = card(outcome(tmp_path, None), request_, has_pipeline=True)
     assert "# Part-of-speech tagging for Maltese (mt)\n" in text
     header = yaml.safe_load(text.split("---")[1])
     assert header["language"] == "mt"
     assert header["model-index"][0]["name"] == "Part-of-speech tagging for Maltese (mt)"
-    unknown = card(outcome(tmp_path, None), request_.model_copy(update={"language": "qag"}))
+    unknown = card(outcome(tmp_path, None), request_.model_copy(update={"language": "qag"}), has_pipeline=True)
     assert "# Part-of-speech tagging for qag\n" in unknown
+
+
+def test_a_card_promises_no_pipeline_where_transformers_lacks_the_head(request_: Request, tmp_path: Path) -> None:
+    with_, without = (card(outcome(tmp_path, None), request_, has_pipeline=given) for given in (True, False))
+    assert yaml.safe_load(with_.split("---")[1])["pipeline_tag"] == "token-classification"
+    assert "from transformers import pipeline" in with_
+    assert not {"pipeline_tag", "library_name"} & yaml.safe_load(without.split("---")[1]).keys()
+    assert "transformers" not in without.replace("which transformers cannot load", "").split("## Use")[1]
+    assert "babelscope predict . FILE.conllu" in without

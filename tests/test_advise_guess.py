@@ -68,7 +68,7 @@ def test_minutes_are_those_by_the_clock(monkeypatch, cores, curve, told):
 
 
 def test_the_page_begins_with_it_and_the_command():
-    section = next_section(REQUEST, Outputs(Path("x.html")), False, ["A guess."], "about 3 minutes here")
+    section = next_section(REQUEST, Outputs(Path("x.html")), ["A guess."], "about 3 minutes here")
     assert list(section.findings) == ["A guess."]
     ((purpose, (command,)),) = section.commands.items()
     assert purpose.startswith("This runs the plan (about 3 minutes here) and says which recipe is best")

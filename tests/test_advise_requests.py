@@ -11,10 +11,7 @@ from babelscope.advise import command
 from babelscope.advise.outputs import Outputs
 from babelscope.advise.page import next_section
 from babelscope.core.errors import InputError
-from babelscope.encoders.load import Encoder, save_encoder
-from babelscope.encoders.tokenizer import train_wordpiece
 from command_line import babelscope
-from families import family_model
 
 pytestmark = pytest.mark.usefixtures("in_process", "short")
 
@@ -25,23 +22,16 @@ def test_files_are_named_by_their_whole_path(request_, language_folder, monkeypa
     assert (near.text_name, near.labelled_name) == (request_.text_name, request_.labelled_name)
 
 
-def test_what_cannot_be_exported_is_refused_beforehand(request_, tmp_path, sentences):
-    tokenizer = train_wordpiece(sentences, 60)
-    save_encoder(Encoder(family_model("modernbert", vocabulary=len(tokenizer)), tokenizer, "m"), tmp_path / "modern")
-    modern = request_.model_copy(update={"encoders": (str(tmp_path / "modern"),)})
-    outputs = Outputs(tmp_path / "advice.html", tmp_path / "store", tmp_path / "model")
-    with pytest.raises(InputError, match="no tagger that is a modernbert"):
-        command.look(modern, exported=True)
-    assert command.look(modern.model_copy(update={"labelled": None})).planned
+def test_a_page_that_is_a_folder_is_refused_beforehand(request_, tmp_path):
     with pytest.raises(InputError, match="a folder; give -o the name of a file"):
-        command.check(request_, True, outputs._replace(export=None, page=tmp_path))
+        command.check(request_, True, Outputs(tmp_path, tmp_path / "store"))
 
 
 def test_without_labelled_sentences_there_is_a_plan_but_no_verdict(request_):
     plain = request_.model_copy(update={"labelled": None})
     sections = command.look(plain).sections
     assert sections[1].tables[0].headers == ["Recipe"]
-    (next_,) = next_section(plain, Outputs(), True).commands.values()
+    (next_,) = next_section(plain, Outputs()).commands.values()
     assert "--labelled FILE.conllu" in next_[0] and "--run" in next_[0]
     with pytest.raises(InputError, match="give labelled sentences with --labelled"):
         command.check(plain, True, Outputs())

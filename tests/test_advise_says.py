@@ -126,7 +126,7 @@ def test_a_folder_that_does_not_hold_the_best_model_is_said_so():
     outcome = Outcome([best, direct], {}, direct, least, "0" * 64, "1" * 64, Path("store"), 0.02)
     request, folder = asked_of("ntrex:nl"), Path("model")
     assert exported_one(outcome, request, folder).startswith("model does not hold the best model but world-natural as")
-    assert exported_one(outcome, request, None).startswith("The best that transformers loads and that reads")
+    assert exported_one(outcome, request, None).startswith("The best with an encoder that reads the language")
     alone = outcome._replace(placed=[direct])
     assert (exported_one(alone, request, folder), exported_one(alone, request, None)) == ("model holds this model.", "")
 

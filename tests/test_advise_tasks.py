@@ -151,7 +151,7 @@ def test_a_model_is_of_use_where_little_is_left_to_gain():
 
 def test_files_are_named_after_the_task(request_):
     bare = request_.model_copy(update={"labelled": None, "task": "ner"})
-    ((purpose, lines),) = next_section(bare, Outputs(), True).commands.items()
+    ((purpose, lines),) = next_section(bare, Outputs()).commands.items()
     assert "With them in FILE.bio" in purpose and "--labelled FILE.bio" in lines[0]
     with pytest.raises(InputError, match=r"give labelled sentences with --labelled FILE\.bio"):
         command.check(bare, True, Outputs())

@@ -16,6 +16,7 @@ from babelscope.advise.sentences import better_one, scored_in_words, useless
 from babelscope.advise.translated import texts_in_words, translated
 from babelscope.core.outside import write_text
 from babelscope.core.scores import MEASURES
+from babelscope.encoders.heads import head_left_out
 from babelscope.engine import trained
 from babelscope.engine.brought_in import RECORD
 from babelscope.engine.store import Store
@@ -47,15 +48,21 @@ EXAMPLE_WORDS = 8
 def export(outcome: Outcome, request: Request, store: Store, folder: Path) -> None:
     """Write the best model that loads directly as a Hugging Face folder with a model card."""
     trained.export(store, outcome.key, folder)
-    write_text(folder / "README.md", card(outcome, request))
+    write_text(folder / "README.md", card(outcome, request, has_pipeline=bool(head_left_out(str(folder)))))
 
 
-def card(outcome: Outcome, request: Request) -> str:
-    """The model card, in Markdown with the header that the hub reads."""
+def card(outcome: Outcome, request: Request, has_pipeline: bool) -> str:
+    """The model card, in Markdown with the header that the hub reads.
+
+    Args:
+        outcome: with the model.
+        request: that it is the answer to.
+        has_pipeline: whether transformers has the model's head, so that its pipeline tags words.
+    """
     chosen = outcome.direct
     lines = [
         "---",
-        *_header(outcome, request).to_yaml().splitlines(),
+        *_header(outcome, request, has_pipeline).to_yaml().splitlines(),
         "---",
         f"# {_title(request)}",
         "",
@@ -68,7 +75,7 @@ def card(outcome: Outcome, request: Request) -> str:
         *_warnings(outcome),
         "## Use",
         "",
-        *_usage(request),
+        *_usage(request, has_pipeline),
         "",
         "Chosen by Babelscope, which compared: " + "; ".join(placed.recipe.name for placed in outcome.placed) + ".",
     ]
@@ -85,11 +92,10 @@ def _score(outcome: Outcome) -> str:
     return f"{100 * outcome.own:.1f}%; the mean over {chosen.rounds} runs is {scored_in_words(chosen)}"
 
 
-def _header(outcome: Outcome, request: Request) -> ModelCardData:
+def _header(outcome: Outcome, request: Request, has_pipeline: bool) -> ModelCardData:
     """What the hub reads, the score on the test sentences among it."""
-    tagger = request.has_tagger
     score = EvalResult(
-        task_type="token-classification" if tagger else "dependency-parsing",
+        task_type="token-classification" if request.has_tagger else "dependency-parsing",
         dataset_type=Path(request.labelled or "").name,
         dataset_name=Path(request.labelled or "").name,
         dataset_split="test",
@@ -98,8 +104,8 @@ def _header(outcome: Outcome, request: Request) -> ModelCardData:
     )
     return ModelCardData(
         language=request.language,
-        library_name="transformers" if tagger else None,
-        pipeline_tag="token-classification" if tagger else None,
+        library_name="transformers" if has_pipeline else None,
+        pipeline_tag="token-classification" if has_pipeline else None,
         model_name=_title(request),
         eval_results=None if outcome.own is None else [score],
     )
@@ -129,7 +135,7 @@ def _warnings(outcome: Outcome) -> list[str]:
     return [*lines, *([better, ""] if (better := better_one(outcome)) else [])]
 
 
-def _usage(request: Request) -> list[str]:
+def _usage(request: Request, has_pipeline: bool) -> list[str]:
     words, format_ = forms_of(request, "test")[0][:EXAMPLE_WORDS], "CoNLL-U" if request.is_conllu else "BIO"
     lines = [
         f"It reads words as the labelled sentences have them, such as `{' '.join(words)}`. In plain text they stand "
@@ -139,7 +145,7 @@ def _usage(request: Request) -> list[str]:
         "",
         *_code("sh", [f"babelscope predict . {request.placeholder} -o PREDICTED{request.suffix}  # in this folder"]),
     ]
-    if not request.has_tagger:
+    if not has_pipeline:
         return lines
     python = [*TAG_WORDS.splitlines(), "", "", f"print(tag({words!r}))"]
     note = (

@@ -27,12 +27,11 @@ from babelscope.advise.verdict import verdict_section
 from babelscope.advise.writable import check_outputs
 from babelscope.core.devices import check_device
 from babelscope.core.errors import InputError
-from babelscope.encoders.load import Encoder, load_located
+from babelscope.encoders.load import load_located
 from babelscope.encoders.places import locate
 from babelscope.engine.store import Store
 from babelscope.report.section import Section
 from babelscope.study.verdicts import BILSTM
-from babelscope.tasks.export import TAGGERS
 
 Say = Callable[[str], None]
 """Tells what is being done."""
@@ -44,8 +43,6 @@ class Advice(NamedTuple):
 
     sections: list[Section]
     planned: list[Planned]
-    exportable: bool
-    """Whether transformers has a tagger of every encoder's family, or none is needed."""
     known: list[Fact]
     """How each encoder's subwords cover the text."""
 
@@ -69,26 +66,20 @@ def check(request: Request, run: bool, outputs: Outputs) -> None:
     check_device(request.device)
 
 
-def look(request: Request, say: Say = lambda text: None, exported: bool = False) -> Advice:
-    """All that can be said before anything is tuned; `say` is told what is being done.
-
-    Raises:
-        InputError: a model of an encoder is to be `exported` for which transformers has no class.
-    """
+def look(request: Request, say: Say = lambda text: None) -> Advice:
+    """All that can be said before anything is tuned; `say` is told what is being done."""
     lines, labelled = text_of(request), request.labelled_name is not None
     scripts = script_of_text(lines)
     script = next(iter(scripts), None)
     letters, others = letters_for(request.code, script), references(request.code)
     known: list[Fact] = []
     costs: dict[str, Costs] = {}
-    exportable = True
     if labelled:
         say("timing some steps of the BiLSTM")
         costs[BILSTM] = recurrent_costs(request)
     for name in dict.fromkeys(request.encoders):
         say(f"reading the text with {name}")
         encoder = load_located(locate(name))
-        exportable &= _check_exportable(request, name, encoder, exported)
         known += facts(request.code, lines, encoder, name, letters, others)
         if labelled:
             say(f"timing some steps of {name}")
@@ -103,7 +94,7 @@ def look(request: Request, say: Say = lambda text: None, exported: bool = False)
         *labelled_notes(request),
     ]
     seen = page.seen_section(scripts, known, published(request.code, script), notes)
-    return Advice([seen, page.plan_section(plan, request)], plan, exportable, known)
+    return Advice([seen, page.plan_section(plan, request)], plan, known)
 
 
 def advise(request: Request, outputs: Outputs, run: bool, say: Say, show: Show, watching: Watching) -> None:
@@ -112,10 +103,10 @@ def advise(request: Request, outputs: Outputs, run: bool, say: Say, show: Show, 
     What a run has decided by is written beside the page.
 
     Raises:
-        InputError: as of `check` and `look`; or what the verdict is held against failed.
+        InputError: as of `check`; or what the verdict is held against failed.
     """
     check(request, run, outputs)
-    sections, plan, exportable, known = look(request, say, outputs.export is not None)
+    sections, plan, known = look(request, say)
     for section in sections:
         show(section)
     made = page.made_section(request, outputs, run)
@@ -136,7 +127,7 @@ def advise(request: Request, outputs: Outputs, run: bool, say: Say, show: Show, 
         record_of(race, race.constant, points).write(outputs.record)
     else:
         guess, minutes = best_guess(plan, known), minutes_of_run(plan, request)
-        last = page.next_section(request, outputs, exportable, guess, minutes)
+        last = page.next_section(request, outputs, guess, minutes)
         page.write_page(request, [last, *sections, made], outputs.page)
     show(last)
 
@@ -151,16 +142,3 @@ def _verdict(race: Race, outcome: Outcome, outputs: Outputs, rest: Sequence[Sect
         section = verdict_section(outcome, request, outputs.export, notes)  # not before the model is there
         page.write_page(request, [section, *rest], outputs.page)
     return section
-
-
-def _check_exportable(request: Request, name: str, encoder: Encoder, exported: bool) -> bool:
-    """Whether a model of the encoder can be exported; refused where it is to be and cannot."""
-    family = encoder.model.config.model_type
-    if not request.has_tagger or family in TAGGERS:
-        return True
-    if exported:
-        raise InputError(
-            f"{name}: transformers has no tagger that is a {family} with a linear layer, so that one cannot be "
-            "exported; leave out --export, or this encoder"
-        )
-    return False

@@ -75,7 +75,7 @@ class Outcome(NamedTuple):
     verdicts: dict[str, str]
     """Encoder, as rows name it -> Easy, Intermediate or Hard."""
     direct: Placed
-    """The best of those whose models transformers loads and that read the language as it is written."""
+    """The best of those that load directly (`Recipe.loads_directly`)."""
     floor: Floor
     key: str
     """Of the dev score of the best round of it, which names its model."""

@@ -13,6 +13,7 @@ from babelscope.advise.plan import Planned, most_for_curves
 from babelscope.advise.recipes import BROUGHT_IN, EXTENDED, ZERO_SHOT
 from babelscope.advise.request import Request, command_line
 from babelscope.advise.sentences import altogether, points
+from babelscope.advise.steps import usual_in_words
 from babelscope.advise.translated import texts_in_words, translated
 from babelscope.core.languages import language_name, script_name
 from babelscope.core.outside import write_text
@@ -91,9 +92,7 @@ def plan_section(planned: Sequence[Planned], request: Request) -> Section:
     return Section("The plan", sentences, [], [Table("Recipes", headers, lines, note)])
 
 
-def next_section(
-    request: Request, outputs: Outputs, exportable: bool, guess: Sequence[str] = (), minutes: str = ""
-) -> Section:
+def next_section(request: Request, outputs: Outputs, guess: Sequence[str] = (), minutes: str = "") -> Section:
     """What is known before a run, and what to do next."""
     if request.labelled is None:
         request = request.model_copy(update={"labelled": request.placeholder})
@@ -104,7 +103,7 @@ def next_section(
         takes = f" ({minutes})" if minutes else ""
         purpose = f"This runs the plan{takes} and says which recipe is best; interrupted, it goes on"
     folder = Path(f"{request.language}-model")
-    if exportable and not folder.exists():
+    if not folder.exists():
         outputs = outputs._replace(export=folder)
     return Section(NEXT, guess, [], [], {purpose: [command_line(request, outputs, run=True)]})
 
@@ -131,6 +130,7 @@ def made_section(request: Request, outputs: Outputs, run: bool, computing: str =
         "Rounds": f"{request.seeds}; seeds {', '.join(map(str, range(request.seeds)))}",
         "As good": f"within {points(request.margin)}",
         "Adaptation": f"{request.adaptation_steps:,} steps; at most {request.new_pieces:,} new subwords",
+        "Usual training": "; ".join(f"{name}: {usual_in_words(request, name)}" for name in (*request.encoders, BILSTM)),
         "Device": f"{request.device}, {request.precision}",
         **({"Computing": computing} if computing else {}),
         "Versions": ", ".join(f"{name} {version}" for name, version in versions().items()),

@@ -60,7 +60,7 @@ class Recipe(NamedTuple):
         return f"{display_name(self.encoder)} {kind}{f', in {self.letters} letters' if self.letters else ''}"
 
     def loads_directly(self, tags: bool) -> bool:
-        """Whether its model reads the language as it is written; a tagger also in transformers' own pipelines.
+        """Whether its model reads the language as it is written; a tagger also has an encoder, for transformers.
 
         Parsers are for Babelscope alone, with an encoder and without.
         """

@@ -137,9 +137,8 @@ def exported_one(outcome: Outcome, request: Request, folder: Path | None) -> str
     best, direct = outcome.best, outcome.direct
     if direct is best:
         return f"{folder} holds this model{mean_of_seeds(direct)}." if folder else ""
-    loads = "transformers loads and that " if request.has_tagger else ""
     name = f"{direct.recipe.name}, {scored_in_words(direct)}"
-    kind = f"the best that {loads}reads the language as it is written"
+    kind = f"the best {'with an encoder ' if request.has_tagger else ''}that reads the language as it is written"
     return (
         f"{folder} does not hold the best model but {name}{mean_of_seeds(direct)}: {kind}."
         if folder

@@ -125,6 +125,16 @@ def _usual(request: Request, recipe: Recipe) -> Tuning:
     return Tuning(**_size(recipe.encoder).tuning, device=request.device, precision=request.precision)
 
 
+def usual_in_words(request: Request, encoder: str) -> str:
+    """How an encoder, or the BiLSTM, is trained where nothing else was chosen."""
+    tuning = _usual(request, Recipe(encoder, AS_IT_IS))
+    learning = "" if encoder == BILSTM else f" (language modelling {_size(encoder).learning:g})"
+    return (
+        f"learning rate {tuning.learning_rate:g}{learning}, {tuning.epochs} epochs or more, "
+        f"{tuning.tokens_per_batch:,} tokens a batch"
+    )
+
+
 def adaptation_tuning(request: Request, recipe: Recipe) -> Tuning:
     """Those of its language modelling on the text."""
     longer = {"epochs": None, "steps": request.adaptation_steps, "learning_rate": _size(recipe.encoder).learning}

@@ -61,7 +61,7 @@ def export(store: Store, key: str, folder: Path) -> str:
         One line for the user.
 
     Raises:
-        InputError: there is no such model, its head is one that transformers does not have, or the folder exists.
+        InputError: there is no such model, its class has no format, or the folder exists.
     """
     if key and given_path(key).is_dir():
         raise InputError(f"{key}: is a folder; give the key of a result, which is exported as one")

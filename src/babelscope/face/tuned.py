@@ -92,7 +92,7 @@ class Tuned:
         """Write the model as a Hugging Face folder, which must not exist yet; gives the folder.
 
         Raises:
-            InputError: its head is one that transformers does not have, or the folder exists.
+            InputError: the folder exists.
         """
         place = given_path(folder)
         with_weights(lambda: export(self.store, self.key, place), self.store)

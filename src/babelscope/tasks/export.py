@@ -3,8 +3,8 @@
 A folder holds `config.json`, `model.safetensors`, the tokenizer's files, and `babelscope.json`, which says what the
 model was made for; as an encoder's folder has them, tokenizers of languages that have one of their own are in
 `languages/`. The weights are named as the family's own model names them, so that `transformers.pipeline` loads taggers
-and classifiers. A parser's folder is one of its encoder with a scorer beside it, and a BiLSTM's has neither
-configuration nor tokenizer: these two are for Babelscope alone.
+and classifiers. Where transformers has no such head, of parsers above all, it loads the encoder alone, and the head
+beside it is for Babelscope. So is the whole folder of a BiLSTM, which has neither configuration nor tokenizer.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from babelscope.tasks.bilstm.parse import BiLstmParser
 from babelscope.tasks.bilstm.tag import BiLstmTagger
 from babelscope.tasks.bilstm.words import Vocabulary
 from babelscope.tasks.classify import Classifier
-from babelscope.tasks.design import Design, TaskModel, TrainingData
+from babelscope.tasks.design import Design, Predictor, TaskModel, TrainingData
 from babelscope.tasks.family import labelled_config
 from babelscope.tasks.models import recurrent_model, task_model
 from babelscope.tasks.parse import Parser
@@ -54,12 +54,13 @@ TAGGERS = {
 _DENSE = {"pooler.": "classifier.", "classifier.": "classifier.out_proj."}
 _POOLING = {"bert": {"pooler.": "bert.pooler."} | _LINEAR, "roberta": _DENSE, "xlm-roberta": _DENSE}
 """The same of a pooler and a linear layer over it, where its `...ForSequenceClassification` is just that."""
+_OURS = {"biaffine.": "biaffine.", "": "babelscope."}
+"""The same of a head that transformers does not have."""
 _ARCHITECTURES: dict[type[nn.Module], Mapping[str, Any]] = {
-    Parser: modeling_auto.MODEL_MAPPING_NAMES,
     Tagger: modeling_auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES,
     Classifier: modeling_auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
 }
-"""Our model -> model type -> the class of transformers for it; of parsers, that of the encoder."""
+"""Our model -> model type -> the class of transformers for it."""
 
 
 class Record(Declaration):
@@ -80,6 +81,8 @@ class Naming(NamedTuple):
     """The class of transformers that has weights of these names; empty if there is none."""
     prefixes: Mapping[str, str] = {"": ""}
     """What names begin with in our module -> in the file."""
+    has_head: bool = False
+    """Whether that class has the head, and its configuration the labels."""
 
     def name(self, ours: str) -> str:
         """The name in the file."""
@@ -94,7 +97,7 @@ def save_model(model: TaskModel, folder: Path) -> None:
     A masked language model is written as the encoder that it is.
 
     Raises:
-        InputError: transformers has no model of the family with such a head.
+        InputError: a module of this class has no format.
         DivergedError: weights are NaN or infinite.
     """
     if isinstance(model, LanguageModel):
@@ -134,9 +137,10 @@ def load_model(folder: Path) -> TaskModel:
         else:
             model = task_model(load_encoder(folder), record.design)
             naming = _naming(record.design, model.module)
+            if naming.has_head:
+                _check_labels(model.module, folder)
     model.training_data = record.training_data
     _set_weights(model.module, naming, folder / WEIGHTS)
-    _check_labels(model.module, folder)
     model.module.eval()
     return model
 
@@ -145,43 +149,31 @@ def _naming(design: Design, module: nn.Module) -> Naming:
     if not isinstance(module, Tagger | Classifier | Parser):
         raise _no_export(module)
     config: PretrainedConfig = module.backbone.config
-    head: Mapping[str, str] | None = None
-    if isinstance(module, Parser):
-        head = {"biaffine.": "biaffine."}
-    elif isinstance(module, Tagger):
-        head = TAGGERS.get(config.model_type)
-    elif design.head == "pooler":
-        head = _POOLING.get(config.model_type)
-    elif design.head == "family":
-        head = {"family.": ""}
-    if head is None:
-        raise InputError(_no_such_head(design, module))
-    architecture = _ARCHITECTURES[type(module)][config.model_type]
-    return Naming(architecture, {"backbone.": f"{anatomy_of(config).backbone}.", **head})
+    head = _head(design, module, config.model_type)
+    classes: Mapping[str, Any] = _ARCHITECTURES[type(module)] if head else modeling_auto.MODEL_MAPPING_NAMES
+    prefixes = {"backbone.": f"{anatomy_of(config).backbone}.", **(head or _OURS)}
+    return Naming(classes[config.model_type], prefixes, has_head=head is not None)
+
+
+def _head(design: Design, module: Tagger | Classifier | Parser, model_type: str) -> Mapping[str, str] | None:
+    """What names of a head begin with in our module -> in transformers' own; None where that has no such head."""
+    if isinstance(module, Tagger):
+        return TAGGERS.get(model_type)
+    if design.head == "pooler":
+        return _POOLING.get(model_type)
+    return {"family.": ""} if design.head == "family" else None
 
 
 def _no_export(module: nn.Module) -> InputError:
-    return InputError(
-        f"this model cannot be exported: there is no format for a {type(module).__name__}. babelscope predict can use "
-        "the model from the store"
-    )
-
-
-def _no_such_head(design: Design, module: Tagger | Classifier | Parser) -> str:
-    model_type = module.backbone.config.model_type
-    if isinstance(module, Tagger):
-        head, advice = "a linear layer over the last hidden states", f"of the types {', '.join(TAGGERS)} it has"
-    else:
-        head, advice = f"the head {design.head or 'first'!r}", f"tune with tasks.{design.task}.head: family"
-    return (
-        f"this model cannot be exported: transformers has no {model_type} for this task with {head}; {advice}. "
-        "babelscope predict can use the model from the store"
-    )
+    use = "; babelscope predict can use the model from the store" if isinstance(module, Predictor) else ""
+    return InputError(f"this model cannot be exported: there is no format for a {type(module).__name__}{use}")
 
 
 def _save_config(module: Tagger | Classifier | Parser, naming: Naming, folder: Path, languages: Iterable[str]) -> None:
     given = module.backbone.config
-    config = deepcopy(given) if isinstance(module, Parser) else labelled_config(given, module.labels, module.tokenizer)
+    config = deepcopy(given)
+    if naming.has_head and not isinstance(module, Parser):
+        config = labelled_config(given, module.labels, module.tokenizer)
     config.architectures = [naming.architecture]
     save_config(config, languages, folder)
 

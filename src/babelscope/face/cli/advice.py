@@ -40,7 +40,7 @@ def advise(
         typer.Option(
             parser=output_path,
             metavar="FOLDER",
-            help="with --run: the folder for the best model that transformers can load",
+            help="with --run: the folder for the best model in the language's own script",
         ),
     ] = None,
     output: OutputFile = Path("advice.html"),
