@@ -1,5 +1,6 @@
 """On a GPU, where there is one: what tests elsewhere look at with accelerators that are made up."""
 
+import random
 import warnings
 from copy import deepcopy
 from itertools import chain
@@ -10,7 +11,9 @@ import torch
 
 import babelscope as bs
 from babelscope.core.errors import NoMemoryError
+from babelscope.core.examples import Tagged
 from babelscope.encoders.cka import linear_cka
+from babelscope.encoders.shape import Shape, new_encoder
 from babelscope.encoders.tap import sentence_states
 from babelscope.tasks.tag import Tagging
 from babelscope.tuning import packing
@@ -18,6 +21,7 @@ from babelscope.tuning.checkpoint import module_weights
 from babelscope.tuning.descent import Descent
 from babelscope.tuning.graphs import Passes
 from babelscope.tuning.loop import tune
+from babelscope.tuning.packing import NARROWEST, has_kernels, is_packed
 from babelscope.tuning.settings import Tuning
 from every_task import bilstm_tasks, tasks
 from taggers import StoppedError, a_tagger, same_weights, stop_at
@@ -39,9 +43,16 @@ def made(encoder, tagged, sentences):
     return make
 
 
+def need_kernels():
+    if not has_kernels(torch.device("cuda")):
+        pytest.skip("this GPU has no kernels for packed batches")
+
+
 @pytest.fixture(params=["packed", "padded"])
 def shape(request, monkeypatch):
     """Has batches packed where an encoder can read them so, or padded."""
+    if request.param == "packed":
+        need_kernels()
     monkeypatch.setattr(packing, "NARROWEST", 0 if request.param == "packed" else 10**6)
 
 
@@ -110,8 +121,12 @@ def test_graphs_change_no_bit(made, tmp_path, monkeypatch, kind, precision, shap
 @pytest.mark.parametrize("kind", KINDS[:4])
 def test_compiled_layers_change_last_digits_alone(made, tmp_path, kind, shape, captured):
     """Without dropout, whose random numbers are others; two runs end with the same bits."""
+    from torch._dynamo.utils import counters  # takes a second to import
+
     curves, ended = [], []
     for name, compile in {"kernels": False, "once": True, "twice": True}.items():
+        counters.clear()
+        captured.clear()
         model, task = made(kind)
         for module in model.modules():
             if isinstance(module, torch.nn.Dropout):
@@ -121,8 +136,9 @@ def test_compiled_layers_change_last_digits_alone(made, tmp_path, kind, shape, c
         )
         curves.append(curve(tune(model, task, steady, 1, tmp_path / name)))
         ended.append({name: tensor.cpu() for name, tensor in module_weights(model).items()})
+        assert captured and (counters["stats"]["unique_graphs"] > 0) is compile
     assert curves[0] == pytest.approx(curves[1], rel=1e-2)
-    assert curves[1] == curves[2] and same_weights(ended[1], ended[2]) and captured
+    assert curves[1] == curves[2] and same_weights(ended[1], ended[2])
 
 
 def test_two_compiled_runs_end_with_the_same_bits(made, tmp_path, shape, captured):
@@ -140,8 +156,8 @@ def test_two_compiled_runs_end_with_the_same_bits(made, tmp_path, shape, capture
 
 
 @pytest.mark.parametrize("kind", KINDS[:4])
-def test_no_step_waits_for_the_device(made, tmp_path, monkeypatch, kind, shape):
-    """torch raises an error where one does."""
+def test_no_step_waits_for_the_device(made, tmp_path, monkeypatch, kind, shape, captured):
+    """torch raises an error where one does; in a capture it would be a warning, which is an error here."""
     step = Descent.step
 
     def watched(*given):
@@ -156,14 +172,37 @@ def test_no_step_waits_for_the_device(made, tmp_path, monkeypatch, kind, shape):
 
 
 @pytest.mark.parametrize("settings", [{}, {"compile": True, "precision": "bfloat16"}], ids=["kernels", "compiled"])
-def test_a_run_that_was_stopped_ends_with_the_same_bits(made, tmp_path, shape, settings):
+def test_a_run_that_was_stopped_ends_with_the_same_bits(made, tmp_path, shape, settings, captured):
     whole, stopped, again = (made("tagging") for _ in range(3))
     short = SHORT.model_copy(update=settings)
     history = tune(*whole, short, 1, tmp_path / "whole" / "run")
     with pytest.raises(StoppedError):
         tune(*stopped, short, 1, tmp_path / "run", stop_at(7), checkpoint_seconds=0)
     assert tune(*again, short, 1, tmp_path / "run") == history
-    assert same_weights(module_weights(whole[0]), module_weights(again[0]))
+    assert same_weights(module_weights(whole[0]), module_weights(again[0])) and captured
+
+
+@pytest.mark.parametrize("settings", [{}, {"compile": True}], ids=["kernels", "compiled"])
+def test_two_runs_of_a_wide_encoder_end_with_the_same_bits(
+    tagged, tokenizer, tmp_path, monkeypatch, settings, captured
+):
+    """With heads, sequences and batches as large as users have them, packed; the second run has no graphs."""
+    need_kernels()
+    shape = Shape(hidden=NARROWEST, layers=2, heads=8, feed_forward=4 * NARROWEST, positions=512)
+    chance, ended = random.Random(0), []
+    long = [joined(chance.choices(tagged, k=chance.randint(1, 30))) for _ in range(400)]
+    wide = SHORT.model_copy(update={"precision": "bfloat16", "tokens_per_batch": 4096, "steps": 30} | settings)
+    for name in ("first", "second"):
+        tagger = a_tagger(new_encoder(shape, tokenizer, 0, "wide"))
+        tune(tagger, Tagging(tagger, long), wide, 1, tmp_path / name)
+        assert is_packed(tagger.backbone)
+        ended.append({name: tensor.cpu() for name, tensor in module_weights(tagger).items()})
+        monkeypatch.setattr(Passes, "_graph", lambda *given: None)
+    assert same_weights(*ended) and captured
+
+
+def joined(sentences):
+    return Tagged(*(list(chain.from_iterable(each)) for each in zip(*sentences, strict=True)))
 
 
 @pytest.mark.parametrize("kind", KINDS[:4])
@@ -179,10 +218,15 @@ def test_portions_and_states_computed_twice_change_last_digits_alone(made, tmp_p
         torch.testing.assert_close(ended[2][name], weights, rtol=1e-4, atol=1e-4)
 
 
-def test_a_batch_that_does_not_fit_says_what_to_set(encoder, tagged, tmp_path):
-    tagger = a_tagger(encoder)
-    torch.cuda.empty_cache()
-    torch.cuda.set_per_process_memory_fraction(1e-5)
+def test_a_batch_that_does_not_fit_says_what_to_set(encoder, tagged, tmp_path, monkeypatch):
+    tagger, within = a_tagger(encoder), Descent._within_memory
+
+    def short_of_memory(*given):
+        torch.cuda.empty_cache()
+        torch.cuda.set_per_process_memory_fraction(1e-5)
+        return within(*given)
+
+    monkeypatch.setattr(Descent, "_within_memory", short_of_memory)
     try:
         with pytest.raises(NoMemoryError, match="declare micro_tokens: 2048 to compute it in portions, or recompute"):
             tune(tagger, Tagging(tagger, tagged * 20), Tuning(tokens_per_batch=4096, device="cuda"), 1, tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
+from unittest.mock import Mock
 
 import torch
 
@@ -62,6 +63,12 @@ def test_doctor_goes_on_where_layers_cannot_be_compiled(monkeypatch):
     monkeypatch.setattr(torch, "compile", lambda passed, dynamic, options: own(passed, dynamic=dynamic))
     name, *empty, said = compiling_line("tiny", TINY, "cpu")
     assert (name, empty) == ("tiny", ["", "", ""]) and "no compiler" in said
+
+
+def test_doctor_goes_on_where_a_gpu_has_no_memory_left(monkeypatch):
+    error = torch.OutOfMemoryError("CUDA out of memory.\nTried to allocate 20 GiB")
+    monkeypatch.setattr(compiling, "timed_passes", Mock(side_effect=error))
+    assert compiling_line("small", Shape()) == ("small", "", "", "", "CUDA out of memory.")
 
 
 def test_doctor_times_passes_of_training_compiled_or_not(monkeypatch):

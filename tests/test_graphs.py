@@ -1,9 +1,11 @@
 """Batches padded to shapes that come again, for passes that a GPU computes as graphs of kernels."""
 
+from contextlib import nullcontext
 from copy import deepcopy
 from functools import partial
 from itertools import pairwise
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -11,14 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import BertConfig, RobertaConfig
 
-from babelscope.core.errors import InputError
+from babelscope.core.devices import is_out_of_memory
+from babelscope.core.errors import InputError, NoMemoryError
 from babelscope.encoders.masks import masks_unread
 from babelscope.tasks.tag import Tagging
 from babelscope.tuning import loop, packing
 from babelscope.tuning.checkpoint import module_weights
 from babelscope.tuning.compiled_layers import CompiledLayers
 from babelscope.tuning.freezing import layers_of
-from babelscope.tuning.graphs import UNCAPTURED, Passes, can_be_captured, graphed
+from babelscope.tuning.graphs import UNCAPTURED, Passes, _check_bfloat16, can_be_captured, graphed
 from babelscope.tuning.loop import tune
 from babelscope.tuning.packing import NARROWEST, Packed, Room, is_packed
 from babelscope.tuning.padding import Padded, rounded
@@ -300,6 +303,63 @@ def test_a_backbone_is_its_own_again(encoder, tagged):
         with graphed(model):
             assert ("forward" in vars(backbone)) == (model.backbone is backbone)
         assert "forward" not in vars(backbone)
+
+
+def test_a_step_that_does_not_fit_beside_graphs_is_taken_without_them(encoder, tagged, tmp_path, monkeypatch, shape):
+    """With the same bits: what the first try added to the gradients is nowhere. Without graphs it fails."""
+
+    class Tight(Tagging):
+        left = 0
+
+        def loss(self, model, batch):
+            loss = super().loss(model, batch)
+            self.left -= 1
+            if self.left == 0:
+                loss.backward()
+                raise RuntimeError("CUDA error: out of memory")
+            return loss
+
+    def with_graphs(passes, *given):
+        made(passes, *given)
+        passes._graphs["a shape"] = "a graph"
+
+    monkeypatch.setattr(loop, "_as_graphs", lambda tuning, schedule: True)
+    short, ended, made = Tuning(steps=6, tokens_per_batch=128), [], Passes.__init__
+    for name, tight in (("usual", 0), ("tight", 4)):
+        model = a_tagger(encoder)
+        task = Tight(model, tagged)
+        task.left = tight
+        if tight:
+            monkeypatch.setattr(Passes, "__init__", with_graphs)
+        with pytest.warns(match="too little memory beside") if tight else nullcontext():
+            tune(model, task, short, 1, tmp_path / name)
+        ended.append(module_weights(model))
+    assert same_weights(*ended)
+    monkeypatch.setattr(Passes, "__init__", made)
+    task.left = 4
+    with pytest.raises(NoMemoryError, match="declare micro_tokens"):
+        tune(model, task, short, 1, tmp_path / "alone")
+
+
+@pytest.mark.parametrize(
+    ("error", "is_memory"),
+    [
+        (torch.OutOfMemoryError("Tried to allocate 20 GiB"), True),
+        (RuntimeError("CUDA error: out of memory"), True),
+        (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"), True),
+        (RuntimeError("CUDA error: an illegal memory access was encountered"), False),
+    ],
+)
+def test_what_accelerators_say_where_memory_is_short(error, is_memory):
+    assert is_out_of_memory(error) is is_memory
+
+
+def test_a_gpu_without_bfloat16_compiles_nothing(monkeypatch):
+    for native in (True, False):
+        monkeypatch.setattr(torch.cuda, "is_bf16_supported", Mock(return_value=native))
+        with nullcontext() if native else pytest.raises(InputError, match="no bfloat16 of its own; leave it out"):
+            _check_bfloat16(torch.device("cuda"))
+        _check_bfloat16(torch.device("cpu"))
 
 
 @pytest.mark.parametrize("compiled", [False, True])

@@ -32,6 +32,12 @@ def check_device(device: str) -> None:
         raise InputError(f"device {device}: torch sees none here; give cpu, or auto for what there is")
 
 
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether an accelerator had too little memory. Graphs of kernels and libraries have no class of error for it."""
+    signs = ("CUDA error: out of memory", "_STATUS_ALLOC_FAILED")
+    return type(error).__name__ == "OutOfMemoryError" or any(sign in str(error) for sign in signs)
+
+
 def _chosen(given: Any) -> Any:
     if given not in ("auto", "cpu", "cuda", "mps"):
         raise ValueError("should be auto, cpu, cuda or mps")

@@ -20,6 +20,7 @@ from queue import SimpleQueue
 from threading import Thread, Timer
 from typing import Any
 
+from babelscope.core.devices import is_out_of_memory
 from babelscope.core.errors import BabelscopeError, NoMemoryError, OtherRunError, StoreError
 from babelscope.core.row import Row
 from babelscope.core.step import Interrupted, Step
@@ -182,7 +183,7 @@ def _execute(key: str, pickled: bytes, store: Store, workspace: DraftWorkspace) 
         store.may_go_on(key)  # a store that was moved may be why
         with suppress(OSError):  # the disk may be full, which may be the very error
             traceback.print_exc()
-        if type(error).__name__ == "OutOfMemoryError":  # torch's, which may not be imported: another step may have it
+        if is_out_of_memory(error):  # which another step may have
             return Lost(key, f"the accelerator has too little memory for it: {error}", TRIES)
         return _failed(key, error, f"{_told(error)}; the traceback is in {store.logs.of(key)}")
     return Finished(key, seconds)

@@ -10,11 +10,13 @@ import torch
 from torch import Tensor, nn
 from torch.optim import AdamW
 
+from babelscope.core.devices import is_out_of_memory
 from babelscope.core.errors import NoMemoryError
 from babelscope.core.seeds import derive_seed
 from babelscope.tasks.task import Objective, divisible
 from babelscope.tuning.dropout import OwnDropout
 from babelscope.tuning.freezing import TrainedPart, find_backbone
+from babelscope.tuning.graphs import Passes
 from babelscope.tuning.memory import Portion
 from babelscope.tuning.optimizer import set_rate
 from babelscope.tuning.rows import descend
@@ -38,6 +40,8 @@ class Descent:
     optimizer: AdamW
     drop: OwnDropout | None
     """How units are dropped where a batch is computed in portions."""
+    passes: Passes | None
+    """What has graphs of kernels; they hold memory."""
     seed: int
     total: int
     """Steps of the run."""
@@ -50,13 +54,23 @@ class Descent:
         """
         self.part.reach(number)
         set_rate(self.optimizer, number, self.total, self.tuning)
-        torch.manual_seed(derive_seed(self.seed, "dropout", number))
-        try:
-            loss = self._descend(number, batch)
-        except torch.OutOfMemoryError:
-            raise NoMemoryError(_what_to_set(self.model, self.task, self.tuning)) from None
+        loss = self._within_memory(number, batch)
         self._update()
         return loss
+
+    def _within_memory(self, number: int, batch: Sequence[Portion]) -> Tensor:
+        """The batch's loss; without graphs of kernels from now on, if there is too little memory beside them."""
+        torch.manual_seed(derive_seed(self.seed, "dropout", number))
+        try:
+            return self._descend(number, batch)
+        except RuntimeError as error:
+            if not is_out_of_memory(error):
+                raise
+            if self.passes is None or not self.passes.has_graphs:
+                raise NoMemoryError(_what_to_set(self.model, self.task, self.tuning)) from None
+        self.passes.give_up("there is too little memory beside their graphs")  # the error, which is gone, held some
+        self.optimizer.zero_grad(set_to_none=False)
+        return self._within_memory(number, batch)
 
     def _update(self) -> None:
         """Clip the gradient, take a step and clear the gradient."""

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
+from babelscope.core.devices import is_out_of_memory
 from babelscope.core.errors import InputError
 from babelscope.encoders.anatomy import max_positions
 from babelscope.tuning.compiled_layers import CompiledLayers
@@ -33,8 +34,8 @@ UNCAPTURED = ("deberta-v2",)
 
 
 @contextmanager
-def graphed(model: nn.Module, compiled: bool = False) -> Iterator[None]:
-    """While the block lasts, compute the passes of a model's backbone in training as graphs of kernels.
+def graphed(model: nn.Module, compiled: bool = False) -> Iterator[Passes | None]:
+    """While the block lasts, compute the passes of a model's backbone in training as graphs of kernels; gives these.
 
     It is for a CUDA device. Portions with dropout of their own, layers that are computed twice and layers whose states
     are recalled need passes kernel by kernel; a BiLSTM is left as it is.
@@ -42,12 +43,12 @@ def graphed(model: nn.Module, compiled: bool = False) -> Iterator[None]:
     try:
         backbone = backbone_of(model)
     except InputError:
-        yield
+        yield None
         return
     passes = Passes(backbone, CompiledLayers(layers_of(backbone)) if compiled else None)
     vars(backbone)["forward"] = passes  # an attribute goes before the method of its class
     try:
-        yield
+        yield passes
     finally:
         del vars(backbone)["forward"]
 
@@ -112,6 +113,7 @@ class Passes:
 
     def _compile(self) -> None:
         """By a batch that is always the same: last digits follow from the first one, and a stopped run may go on."""
+        _check_bfloat16(self._backbone.device)
         rows, width = COMPILED_BY
         ids = torch.zeros(rows, min(width, max_positions(self._backbone.config)), dtype=torch.int64)
         real = torch.ones_like(ids, dtype=torch.bool)
@@ -122,9 +124,9 @@ class Passes:
             with torch.random.fork_rng():
                 states = self._read(batch, batch.inputs())
                 torch.autograd.grad(states.float().sum(), self._trained(), allow_unused=True)
-        except torch.OutOfMemoryError:
-            raise
         except RuntimeError as error:
+            if is_out_of_memory(error):
+                raise
             cause = " ".join(str(error).strip().split("\n\n")[0].split())  # before its advice for those who write torch
             raise InputError(f"compile: true: torch cannot compile the layers here: {cause}; leave it out") from error
         self._uncompiled = False
@@ -158,13 +160,7 @@ class Passes:
         """That of a shape, captured when it comes a second time: the first has loaded all kernels."""
         if self._waits or not self._can_capture:
             return None
-        autocast = torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else None
-        key = (
-            batch.shape,
-            "token_type_ids" in inputs,
-            autocast,
-            tuple(weights.requires_grad for weights in self._weights),
-        )
+        key = batch.shape, "token_type_ids" in inputs  # a training changes neither its precision nor what is trained
         if key not in self._graphs and key in self._seen and len(self._graphs) < GRAPHS:
             failed = None
             try:
@@ -172,14 +168,19 @@ class Passes:
             except RuntimeError as error:  # no memory is left, or an operation cannot be captured
                 failed = str(error)
             if failed is not None:  # the error, which is gone here, holds what was captured
-                warnings.warn(f"passes are computed kernel by kernel: {failed}", stacklevel=2)
-                self._give_up()
+                self.give_up(failed)
         self._seen.add(key)
         return self._graphs.get(key)
 
-    def _give_up(self) -> None:
+    @property
+    def has_graphs(self) -> bool:
+        """Whether there are any, which hold memory."""
+        return bool(self._graphs)
+
+    def give_up(self, why: str) -> None:
         """Compute kernel by kernel from now on; what graphs hold goes back to the device."""
-        self._can_capture = False
+        warnings.warn(f"passes are computed kernel by kernel: {why}", stacklevel=2)
+        self._can_capture = self._waits = False
         # The first is refused where a capture has ended as it should, and is not in torch 2.7.
         with suppress(RuntimeError, AttributeError):
             torch._C._cuda_endAllocateToPool(self._backbone.device.index or 0, self._pool)
@@ -212,6 +213,12 @@ class Passes:
             finally:
                 graph.capture_end()
         now.wait_stream(own)
+
+
+def _check_bfloat16(device: torch.device) -> None:
+    """Torch compiles nothing for a GPU that emulates it, and says no more than a warning."""
+    if device.type == "cuda" and not torch.cuda.is_bf16_supported(including_emulation=False):
+        raise InputError("compile: true: this GPU has no bfloat16 of its own; leave it out")
 
 
 @cache

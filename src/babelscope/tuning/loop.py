@@ -115,14 +115,14 @@ def tune(
         ) as part,
         recomputing(model, tuning),
         own_dropout(model, seed) if tuning.at_once else nullcontext() as drop,
-        graphed(model, tuning.compile) if _as_graphs(tuning, schedule) else nullcontext(),
+        graphed(model, tuning.compile) if _as_graphs(tuning, schedule) else nullcontext() as passes,
         recalling(model, schedule, memo, task.lengths, folder, partial(_read, model, task, tuning)) as paused,
     ):
         optimizer = adamw(part.flats, part.rules, tuning)
         run = _run_digest(task, tuning, seed, schedule, folder)
         state = load_checkpoint(checkpoint, best, model, optimizer, run)
         losses = Losses(state, total, tuning)
-        descent = Descent(model, task, tuning, part, optimizer, drop, seed, total)
+        descent = Descent(model, task, tuning, part, optimizer, drop, passes, seed, total)
         saving = Saving(partial(_save, checkpoint, model, optimizer, state, losses, part), checkpoint_seconds)
         look = watching(watch, state.step, total, model, part, paused, losses)
         turns = islice(enumerate(order.turns(), 1), state.step, None)

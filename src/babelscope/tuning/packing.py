@@ -34,10 +34,10 @@ def is_packed(backbone: PreTrainedModel) -> bool:
     if not attends_to_all or config.hidden_size < NARROWEST:
         return False
     width = config.hidden_size // config.num_attention_heads
-    return width % 8 == 0 and width <= 128 and _has_kernels(backbone.device)
+    return width % 8 == 0 and width <= 128 and has_kernels(backbone.device)
 
 
-def _has_kernels(device: torch.device) -> bool:
+def has_kernels(device: torch.device) -> bool:
     """NVIDIA's GPUs from Ampere on have them; a CPU needs none."""
     if device.type == "cuda":
         is_ampere = torch.version.hip is None and torch.cuda.get_device_capability(device) >= (8, 0)
