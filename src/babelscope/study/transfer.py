@@ -110,7 +110,8 @@ class Transfer(Declaration):
     recurrent: RecurrentTuning = RECURRENT
     """Settings of the baseline `bilstm`, which is trained from scratch.
 
-    If some settings are given, the others have the defaults of every tuning, not the defaults shown here.
+    If some settings are given, the others have the defaults of every tuning, not the defaults shown here. It is trained
+    on the CPU, whatever `tuning` says, unless `device` is given here.
     """
     head: str | None = None
     """The head over the encoder, of parsing and of sentence tasks.
