@@ -111,7 +111,7 @@ def test_what_the_dev_set_has_chosen_is_said_as_the_test_set_bears_it_out(behind
     outcome = Outcome([best, direct], {}, direct, least, "0" * 64, "1" * 64, Path("a folder/store"), 0.02)
     assert said in better_one(outcome) and "rounds that both ran" not in better_one(outcome)
     longer = outcome._replace(placed=[best._replace(rounds=3), direct])
-    assert "90.0% is the mean over 3 rounds), but transformers cannot load it" in better_one(longer)
+    assert "90.0% is the mean over 3 rounds), but has no encoder" in better_one(longer)
     assert use_of_better(outcome, asked_of("ntrex:nl")) == [
         "babelscope export 111111111111 --store 'a folder/store' -o better-model",
         "babelscope predict better-model FILE.conllu -o predicted.conllu",

@@ -20,6 +20,7 @@ from babelscope.engine.brought_in import EARLIER_RECORD, RECORD, languages_of
 from babelscope.engine.store import Store
 from babelscope.engine.trained import FinishedSteps
 from babelscope.face import bring_in
+from babelscope.face.operate import without_head
 from babelscope.tasks.export import load_model
 from babelscope.world import World
 from command_line import babelscope as command
@@ -182,6 +183,17 @@ def test_an_encoder_that_is_taken_out_of_a_tagger_is_said_to_have_no_head(tagger
         assert answer.status == 0 and "note: its head is left out, of BertForTokenClassification" in " ".join(
             answer.output.split()
         )
+
+
+@pytest.mark.parametrize("tuned", [True, False])
+def test_a_head_that_transformers_lacks_is_left_out_as_well(tmp_path, tuned):
+    (tmp_path / "config.json").write_text('{"architectures": ["ModernBertModel"]}')
+    if tuned:
+        (tmp_path / MODEL_FILE).touch()
+    said = without_head(SimpleNamespace(path=str(tmp_path)))
+    assert said.strip() == (
+        "note: its head is left out: the folder has an encoder, not tuned on a task" if tuned else ""
+    )
 
 
 def test_an_encoder_goes_on_reading_what_it_read(encoder_folder, table, tmp_path):

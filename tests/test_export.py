@@ -7,12 +7,20 @@ from itertools import accumulate
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModel, AutoModelForSequenceClassification, AutoModelForTokenClassification, pipeline
+from transformers import (
+    AutoModel,
+    AutoModelForSequenceClassification,
+    AutoModelForTokenClassification,
+    BertConfig,
+    pipeline,
+)
 
 from babelscope.advise.card import TAG_WORDS
 from babelscope.core.errors import InputError
 from babelscope.core.examples import Sentence, SentencePair, Tagged, Word
+from babelscope.encoders.heads import head_left_out
 from babelscope.encoders.load import Encoder, load_encoder
+from babelscope.encoders.pooler import read_pooler
 from babelscope.tasks.design import Design
 from babelscope.tasks.export import load_model, save_model
 from babelscope.tasks.models import known_words, recurrent_model, task_model
@@ -262,7 +270,22 @@ def test_the_library_loads_the_encoder_beside_a_head_that_it_lacks(family, task,
     given = {"input_ids": pieces["input_ids"], "attention_mask": pieces["attention_mask"]}
     with torch.no_grad():
         assert torch.equal(theirs(**given).last_hidden_state, model.module.backbone(**given).last_hidden_state)
-    assert theirs.config.num_labels == 2  # as of an encoder: labels would promise a head
+    assert not head_left_out(str(tmp_path / "model"))
+
+
+def test_labels_of_an_earlier_task_are_no_longer_there(tokenizer, sentences, tmp_path):
+    """A pipeline would answer with them, where there is no head for the later task."""
+    tagger = made(family_encoder("bert", tokenizer, sentences), "pos")
+    save_model(tagger, tmp_path / "tagger")
+    assert head_left_out(str(tmp_path / "tagger")) == "BertForTokenClassification"
+    for task in ("sst2", "parsing"):
+        save_model(made(load_encoder(tmp_path / "tagger"), task), tmp_path / task)
+        config = BertConfig.from_pretrained(tmp_path / task)
+        assert (config.num_labels, config.id2label[0], config.problem_type) == (2, "LABEL_0", None)
+
+
+def test_a_head_of_ours_is_no_pooler_of_the_encoder(encoder):
+    assert read_pooler("nowhere", ["babelscope.pooler.dense.weight"], encoder.backbone) is None
 
 
 def test_what_an_older_version_exported_is_read(encoder, examples, tmp_path):

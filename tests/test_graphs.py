@@ -347,6 +347,7 @@ def test_a_step_that_does_not_fit_beside_graphs_is_taken_without_them(encoder, t
         (torch.OutOfMemoryError("Tried to allocate 20 GiB"), True),
         (RuntimeError("CUDA error: out of memory"), True),
         (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"), True),
+        (RuntimeError("MPS backend out of memory (MPS allocated: 17 GB)"), True),
         (RuntimeError("CUDA error: an illegal memory access was encountered"), False),
     ],
 )

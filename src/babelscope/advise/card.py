@@ -46,7 +46,7 @@ EXAMPLE_WORDS = 8
 
 
 def export(outcome: Outcome, request: Request, store: Store, folder: Path) -> None:
-    """Write the best model that loads directly as a Hugging Face folder with a model card."""
+    """Write the model to export as a Hugging Face folder with a model card."""
     trained.export(store, outcome.key, folder)
     write_text(folder / "README.md", card(outcome, request, has_pipeline=bool(head_left_out(str(folder)))))
 

@@ -71,7 +71,7 @@ class Race:
             for runner in (each for each in self.runners if each.dev):
                 look(self, runner)
         direct = self.best_direct()
-        self._say("scoring what is left, and the best that loads directly, on the test sentences")
+        self._say("scoring what is left, and the model to export, on the test sentences")
         self._test([runner for runner in self.runners if runner is direct or not runner.lost])
 
     @property
@@ -84,7 +84,7 @@ class Race:
         return max(self.alive, key=lambda runner: self.scores.mean(runner.dev))
 
     def best_direct(self) -> Runner:
-        """The best on the dev set of those that read the language as it is written and load where they should.
+        """The best on the dev set of those that can be exported.
 
         Raises:
             InputError: there is none.

@@ -60,10 +60,7 @@ class Recipe(NamedTuple):
         return f"{display_name(self.encoder)} {kind}{f', in {self.letters} letters' if self.letters else ''}"
 
     def loads_directly(self, tags: bool) -> bool:
-        """Whether its model reads the language as it is written; a tagger also has an encoder, for transformers.
-
-        Parsers are for Babelscope alone, with an encoder and without.
-        """
+        """Whether its model may be exported: it reads the language as it is written; of taggers, with an encoder."""
         return self.letters is None and (self.encoder != BILSTM or not tags)
 
 

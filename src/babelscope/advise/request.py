@@ -104,7 +104,7 @@ class Request(Declaration):
 
     @property
     def has_tagger(self) -> bool:
-        """Whether what is learned labels words, so that transformers loads it; parsers are for Babelscope alone."""
+        """Whether what is learned labels words, so that transformers may load it; parsers are for Babelscope alone."""
         return self.asked_task.reads != TREES
 
     @property

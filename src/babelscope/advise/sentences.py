@@ -111,7 +111,7 @@ def better_one(outcome: Outcome) -> str:
     best, behind = outcome.best, outcome.direct.behind
     if behind is None:  # it is the best
         return ""
-    how = "reads the language in other letters" if best.recipe.letters else "transformers cannot load it"
+    how = "reads the language in other letters" if best.recipe.letters else "has no encoder"
     there = in_shared_rounds(best, outcome.direct)
     return f"{_better(best.recipe.name, behind)}{f', {there}' if there else ''}, but {how}."
 

@@ -34,7 +34,12 @@ def check_device(device: str) -> None:
 
 def is_out_of_memory(error: Exception) -> bool:
     """Whether an accelerator had too little memory. Graphs of kernels and libraries have no class of error for it."""
-    signs = ("CUDA error: out of memory", "_STATUS_ALLOC_FAILED")
+    signs = (
+        "CUDA error: out of memory",
+        "HIP error: out of memory",
+        "MPS backend out of memory",
+        "_STATUS_ALLOC_FAILED",
+    )
     return type(error).__name__ == "OutOfMemoryError" or any(sign in str(error) for sign in signs)
 
 

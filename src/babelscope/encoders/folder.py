@@ -33,6 +33,8 @@ ADAPTER = "adapter_config.json"
 """The file in which peft says what an adapter changes, and of which encoder."""
 MODEL_FILE = "babelscope.json"
 """The file in which the folder of a tuned model says what it was made for."""
+OURS = "babelscope."
+"""What the names of weights begin with that are of a head that transformers does not have."""
 TUNED_ON = "babelscope_tuned_on"
 """What config.json calls the data that a model was tuned on. Whatever is made of its encoder keeps them."""
 

@@ -34,6 +34,6 @@ def has_mlm_head(path: str) -> bool | None:
 
 
 def head_left_out(path: str) -> str:
-    """The class of a model that is tuned on a task, by its folder's config.json; empty where it is an encoder alone."""
+    """The class that transformers has for a folder's model of a task, by its config.json; empty where it has none."""
     architectures = read_mapping(Path(path) / CONFIG).get("architectures") or [""]
     return next((str(name) for name in architectures if str(name).endswith(TUNED)), "")

@@ -9,6 +9,8 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoModel, PretrainedConfig, PreTrainedModel
 
+from babelscope.encoders.folder import OURS
+
 
 class Pooler(nn.Module):
     """A linear layer and tanh (Devlin et al., 2019). BERT trained it by telling whether a sentence follows another.
@@ -41,9 +43,14 @@ def read_pooler(source: str, left_over: Collection[str], backbone: PreTrainedMod
         backbone: of that model.
         options: of `from_pretrained`, as the model was loaded with.
     """
-    if not may_have_pooler(backbone) or not any(name.endswith("pooler.dense.weight") for name in left_over):
+    if not may_have_pooler(backbone) or not any(map(_is_of_encoder, left_over)):
         return None
     with torch.random.fork_rng(devices=[]):
         pooler = Pooler(backbone.config)
     pooler.load_state_dict(AutoModel.from_pretrained(source, **options).pooler.state_dict())
     return pooler.eval()
+
+
+def _is_of_encoder(name: str) -> bool:
+    """Whether a weight is of a pooler that transformers knows, and not of a head that is ours alone."""
+    return name.endswith("pooler.dense.weight") and not name.startswith(OURS)

@@ -25,7 +25,6 @@ ENVIRONMENT = {
     "MALLOC_MMAP_MAX_": "0",
     "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
     "CUBLAS_WORKSPACE_CONFIG": ":4096:8",  # deterministic matrix products on CUDA; read when its context is made
-    "TORCHINDUCTOR_COMPILE_THREADS": "4",  # processes that compile for `compile: true`; torch would take all cores
     "TOKENIZERS_PARALLELISM": "false",
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     "TQDM_DISABLE": "1",

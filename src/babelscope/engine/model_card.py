@@ -104,7 +104,7 @@ def _data(data: Dataset) -> str:
 def _use(trained: Training) -> str:
     if isinstance(trained, Learned) or trained.task.reads == LINES:
         return "As `transformers` loads any folder, or in Python by `babelscope.load`."
-    others = "Where `transformers` has a head like this one, it loads the folder as any other."
+    others = "Where `transformers` has a head like this one, it loads the folder as any other; else the encoder alone."
     return f"In this folder, with Babelscope:\n\n    babelscope predict . FILE -o PREDICTED\n\n{others}\n"
 
 

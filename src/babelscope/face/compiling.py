@@ -51,7 +51,7 @@ def compiling_line(name: str, shape: Shape, device: str = "cuda") -> tuple[str, 
     try:
         plain, compiled = (timed_passes(shape, device, asked) for asked in (False, True))
     except (InputError, RuntimeError) as error:  # a GPU that others use may have no memory left
-        return name, "", "", "", str(error).splitlines()[0]
+        return name, "", "", "", str(error).partition("\n")[0]
     saved, takes = plain.later - compiled.later, max(0.0, compiled.first - plain.first)
     return (
         name,

@@ -11,6 +11,7 @@ from babelscope.core.errors import InputError
 from babelscope.core.files import replacing
 from babelscope.core.outside import writable_path
 from babelscope.core.version import __version__
+from babelscope.encoders.folder import MODEL_FILE
 from babelscope.encoders.heads import head_left_out
 from babelscope.encoders.places import Place, locate
 from babelscope.surgery import Operation, apply, donors_of, parse_operation
@@ -62,7 +63,11 @@ def write_operated(source: str, texts: Sequence[str], folder: Path, seed: int) -
 def without_head(place: Place) -> str:
     """A line of its own where an encoder was taken out of a model of a task."""
     head = head_left_out(place.path)
-    return f"\nnote: its head is left out, of {head}: the folder has an encoder, not tuned on a task" if head else ""
+    if not head and not (Path(place.path) / MODEL_FILE).is_file():
+        return ""
+    return (
+        f"\nnote: its head is left out{f', of {head}' if head else ''}: the folder has an encoder, not tuned on a task"
+    )
 
 
 def _operated(

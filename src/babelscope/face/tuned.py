@@ -92,7 +92,7 @@ class Tuned:
         """Write the model as a Hugging Face folder, which must not exist yet; gives the folder.
 
         Raises:
-            InputError: the folder exists.
+            InputError: the folder exists, or the class of the model, which a package brings, has no format.
         """
         place = given_path(folder)
         with_weights(lambda: export(self.store, self.key, place), self.store)

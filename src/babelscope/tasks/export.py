@@ -28,7 +28,7 @@ from babelscope.core.outside import read_text
 from babelscope.core.version import __version__
 from babelscope.encoders.anatomy import anatomy_of, reads_types
 from babelscope.encoders.beside import save_config, save_tokenizer
-from babelscope.encoders.folder import CONFIG, LANGUAGES, MODEL_FILE
+from babelscope.encoders.folder import CONFIG, LANGUAGES, MODEL_FILE, OURS
 from babelscope.encoders.load import load_encoder, save_encoder
 from babelscope.encoders.written import check_finite, non_finite, write_tensors
 from babelscope.tasks.bilstm.parse import BiLstmParser
@@ -54,7 +54,7 @@ TAGGERS = {
 _DENSE = {"pooler.": "classifier.", "classifier.": "classifier.out_proj."}
 _POOLING = {"bert": {"pooler.": "bert.pooler."} | _LINEAR, "roberta": _DENSE, "xlm-roberta": _DENSE}
 """The same of a pooler and a linear layer over it, where its `...ForSequenceClassification` is just that."""
-_OURS = {"biaffine.": "biaffine.", "": "babelscope."}
+_OURS = {"biaffine.": "biaffine.", "": OURS}
 """The same of a head that transformers does not have."""
 _ARCHITECTURES: dict[type[nn.Module], Mapping[str, Any]] = {
     Tagger: modeling_auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES,
@@ -149,10 +149,10 @@ def _naming(design: Design, module: nn.Module) -> Naming:
     if not isinstance(module, Tagger | Classifier | Parser):
         raise _no_export(module)
     config: PretrainedConfig = module.backbone.config
-    head = _head(design, module, config.model_type)
-    classes: Mapping[str, Any] = _ARCHITECTURES[type(module)] if head else modeling_auto.MODEL_MAPPING_NAMES
-    prefixes = {"backbone.": f"{anatomy_of(config).backbone}.", **(head or _OURS)}
-    return Naming(classes[config.model_type], prefixes, has_head=head is not None)
+    backbone = {"backbone.": f"{anatomy_of(config).backbone}."}
+    if (head := _head(design, module, config.model_type)) is None:
+        return Naming(type(module.backbone).__name__, {**backbone, **_OURS})
+    return Naming(_ARCHITECTURES[type(module)][config.model_type], {**backbone, **head}, has_head=True)
 
 
 def _head(design: Design, module: Tagger | Classifier | Parser, model_type: str) -> Mapping[str, str] | None:
@@ -170,10 +170,13 @@ def _no_export(module: nn.Module) -> InputError:
 
 
 def _save_config(module: Tagger | Classifier | Parser, naming: Naming, folder: Path, languages: Iterable[str]) -> None:
-    given = module.backbone.config
-    config = deepcopy(given)
+    config = deepcopy(module.backbone.config)
+    config.num_labels, config.problem_type = (
+        2,
+        None,
+    )  # as an encoder has them, which may be that of another task's model
     if naming.has_head and not isinstance(module, Parser):
-        config = labelled_config(given, module.labels, module.tokenizer)
+        config = labelled_config(config, module.labels, module.tokenizer)
     config.architectures = [naming.architecture]
     save_config(config, languages, folder)
 

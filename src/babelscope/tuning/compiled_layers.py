@@ -9,8 +9,9 @@ from typing import Any
 import torch
 from torch import nn
 
-OPTIONS = {"fx_graph_cache": False, "triton.mix_order_reduction": False, "deterministic": True}
-"""So that no bit depends on what was compiled before, on the size of later batches, or on what a trial found faster."""
+OPTIONS = {"fx_graph_cache": False, "triton.mix_order_reduction": False, "deterministic": True, "compile_threads": 4}
+"""So that no bit depends on what was compiled before, on the size of later batches, or on what a trial found faster.
+Few processes compile, since several trainings may share a machine."""
 
 
 class CompiledLayers:

@@ -181,10 +181,11 @@ class Passes:
         """Compute kernel by kernel from now on; what graphs hold goes back to the device."""
         warnings.warn(f"passes are computed kernel by kernel: {why}", stacklevel=2)
         self._can_capture = self._waits = False
-        # The first is refused where a capture has ended as it should, and is not in torch 2.7.
-        with suppress(RuntimeError, AttributeError):
-            torch._C._cuda_endAllocateToPool(self._backbone.device.index or 0, self._pool)
-            torch._C._cuda_releasePool(self._backbone.device.index or 0, self._pool)
+        if self._pool is not None:
+            # The first is refused where a capture has ended as it should, and is not in torch 2.7.
+            with suppress(RuntimeError, AttributeError):
+                torch._C._cuda_endAllocateToPool(self._backbone.device.index or 0, self._pool)
+                torch._C._cuda_releasePool(self._backbone.device.index or 0, self._pool)
         self._graphs.clear()
         torch.cuda.empty_cache()
 

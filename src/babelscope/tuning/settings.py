@@ -102,8 +102,9 @@ class Tuning(Declaration):
     compile: bool = False
     """Whether the layers of an encoder are compiled by torch, for `device: cuda` with `precision: bfloat16`.
 
-    A step is then faster, and has other last digits. Compiling takes some 20 seconds at the start of each training, so
-    that it pays from thousands of steps on. It has no effect with a schedule or `head: family`.
+    A step is then faster, and has other last digits. Compiling takes a while at the start of each training, so that it
+    pays in long ones alone: `babelscope doctor` says from how many steps on. It has no effect with a schedule or
+    `head: family`.
     """
     threads: Annotated[int, Field(gt=0, le=1024)] = 1
     """CPU threads of one training run. Another number of threads changes the last digits."""

@@ -40,7 +40,7 @@ def advise(
         typer.Option(
             parser=output_path,
             metavar="FOLDER",
-            help="with --run: the folder for the best model in the language's own script",
+            help="with --run: the folder for the best model of an encoder in the language's own script",
         ),
     ] = None,
     output: OutputFile = Path("advice.html"),
