@@ -1,4 +1,5 @@
 import math
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,9 +19,18 @@ from babelscope.tuning.language import learn_language
 from babelscope.tuning.loop import tune
 from babelscope.tuning.optimizer import learning_rate
 from babelscope.tuning.settings import Tuning
-from taggers import QUICK, a_tagger, same_weights
+from families import FAMILIES
+from taggers import QUICK, a_tagger, family_encoder, same_weights
 
 # --- settings
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_families_are_trained_in_bfloat16_or_refused(family, tokenizer, tagged, tmp_path):
+    tagger, tuning = a_tagger(family_encoder(family, tokenizer)), Tuning(steps=1, precision="bfloat16")
+    refused = pytest.raises(InputError, match="declare precision: float32") if family == "deberta" else nullcontext()
+    with refused:
+        assert tune(tagger, Tagging(tagger, tagged[:4]), tuning, 0, tmp_path).last_step == 1
 
 
 def test_one_duration():

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.optim import AdamW
 
 from babelscope.core.devices import is_out_of_memory
-from babelscope.core.errors import NoMemoryError
+from babelscope.core.errors import InputError, NoMemoryError
 from babelscope.core.seeds import derive_seed
 from babelscope.tasks.task import Objective, divisible
 from babelscope.tuning.dropout import OwnDropout
@@ -21,6 +21,17 @@ from babelscope.tuning.memory import Portion
 from babelscope.tuning.optimizer import set_rate
 from babelscope.tuning.rows import descend
 from babelscope.tuning.settings import Tuning
+
+
+def check_precision(model: nn.Module, tuning: Tuning) -> None:
+    """Refuse bfloat16 of an encoder of which transformers makes numbers that it has no room for.
+
+    Raises:
+        InputError: it is a DeBERTa, version 1.
+    """
+    backbone = find_backbone(model)
+    if tuning.precision == "bfloat16" and backbone is not None and backbone.config.model_type == "deberta":
+        raise InputError("DeBERTa (v1) cannot be computed in bfloat16: declare precision: float32")
 
 
 def loss_of(model: nn.Module, task: Objective, tuning: Tuning, batch: Any) -> Tensor:

@@ -42,7 +42,7 @@ from babelscope.tuning.checkpoint import (
     set_weights,
     write_weights,
 )
-from babelscope.tuning.descent import Descent, loss_of
+from babelscope.tuning.descent import Descent, check_precision, loss_of
 from babelscope.tuning.dropout import own_dropout
 from babelscope.tuning.freezing import TrainedPart, trained_part
 from babelscope.tuning.graphs import graphed
@@ -98,6 +98,7 @@ def tune(
     """
     if not len(task.lengths):
         raise InputError("no training example: the training data is empty")
+    check_precision(model, tuning)
     folder.mkdir(parents=True, exist_ok=True)
     checkpoint, best = (folder / f"{name}.safetensors" for name in ("checkpoint", "best"))
     owners = task.owners if isinstance(task, InParts) else None
