@@ -35,8 +35,6 @@ MODEL_FILE = "babelscope.json"
 """The file in which the folder of a tuned model says what it was made for."""
 OURS = "babelscope."
 """What the names of weights begin with that are of a head that transformers does not have."""
-OURS = "babelscope."
-"""What the names of weights begin with that are of a head that transformers does not have."""
 TUNED_ON = "babelscope_tuned_on"
 """What config.json calls the data that a model was tuned on. Whatever is made of its encoder keeps them."""
 

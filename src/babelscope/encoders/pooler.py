@@ -11,8 +11,6 @@ from transformers import AutoModel, PretrainedConfig, PreTrainedModel
 
 from babelscope.encoders.folder import OURS
 
-from babelscope.encoders.folder import OURS
-
 
 class Pooler(nn.Module):
     """A linear layer and tanh (Devlin et al., 2019). BERT trained it by telling whether a sentence follows another.

@@ -12,7 +12,6 @@ from babelscope.core.files import replacing
 from babelscope.core.outside import writable_path
 from babelscope.core.version import __version__
 from babelscope.encoders.folder import MODEL_FILE
-from babelscope.encoders.folder import MODEL_FILE
 from babelscope.encoders.heads import head_left_out
 from babelscope.encoders.places import Place, locate
 from babelscope.surgery import Operation, apply, donors_of, parse_operation

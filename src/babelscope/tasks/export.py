@@ -28,7 +28,7 @@ from babelscope.core.outside import read_text
 from babelscope.core.version import __version__
 from babelscope.encoders.anatomy import anatomy_of, reads_types
 from babelscope.encoders.beside import save_config, save_tokenizer
-from babelscope.encoders.folder import CONFIG, LANGUAGES, MODEL_FILE, OURS, OURS
+from babelscope.encoders.folder import CONFIG, LANGUAGES, MODEL_FILE, OURS
 from babelscope.encoders.load import load_encoder, save_encoder
 from babelscope.encoders.written import check_finite, non_finite, write_tensors
 from babelscope.tasks.bilstm.parse import BiLstmParser
