@@ -209,7 +209,7 @@ def _is_told_again(shown, folder, monkeypatch):
     said = "\n".join(section_markdown(replace(section, figures=[], commands={})) for section in shown).splitlines()
     head, (picture, _, *own) = text.splitlines()[:8], text.splitlines()[8:]
     assert picture.endswith("](advice.png)") and (docs / "advice.png").is_file()
-    assert [line for line in own if not line.startswith("- The best that transformers loads")] == [
+    assert [line for line in own if not line.startswith("- The best with an encoder that reads")] == [
         line for line in said if f"{folder}/model" not in line
     ]
     assert head[0].startswith("# Which encoder for qag") and "    babelscope advise --run --language qag" in head[4]

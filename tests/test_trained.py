@@ -109,10 +109,18 @@ def test_pipelines_load_what_is_exported(exported):
     assert pipeline("text-classification", model=str(exported("inference")))(pair)["label"] in TASKS["inference"].labels
 
 
-def test_a_head_of_our_own_is_not_exported(ran, tmp_path):
-    answer = babelscope("export", ran.tuning("sentiment"), "-o", tmp_path / "out", "--store", ran.store)
-    assert answer.status == 2 and "tasks.sentiment.head: family" in answer.errors
-    assert list(tmp_path.iterdir()) == []
+def test_a_head_of_our_own_is_exported_beside_its_encoder(ran, tmp_path):
+    key, table = ran.tuning("sentiment"), tmp_path / "texts.tsv"
+    answer = babelscope("export", key, "-o", tmp_path / "out", "--store", ran.store)
+    assert answer.status == 0 and answer.output.startswith(f"model: {tmp_path / 'out'}")
+    assert "else the encoder alone" in (tmp_path / "out" / "README.md").read_text()
+    table.write_text("first\n" + "".join(f"{text}\n" for text in World().text("qaa", 9)))
+    answers = []
+    for number, model in enumerate((tmp_path / "out", key)):
+        told = babelscope("predict", model, table, "-o", tmp_path / f"{number}.tsv", "--store", ran.store)
+        assert told.status == 0, told.errors
+        answers.append((tmp_path / f"{number}.tsv").read_text())
+    assert answers[0] == answers[1] and answers[0].count("\n") == 10
 
 
 @pytest.mark.parametrize(("kind", "problem"), [("Baseline", "has no model"), ("Tune", "already there")])

@@ -137,10 +137,10 @@ def load_model(folder: Path) -> TaskModel:
         else:
             model = task_model(load_encoder(folder), record.design)
             naming = _naming(record.design, model.module)
-            if naming.has_head:
-                _check_labels(model.module, folder)
     model.training_data = record.training_data
     _set_weights(model.module, naming, folder / WEIGHTS)
+    if naming.has_head:
+        _check_labels(model.module, folder)
     model.module.eval()
     return model
 
