@@ -12,6 +12,7 @@ from babelscope.advise.outcome import Floor, Outcome, Placed
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Request
 from babelscope.advise.scores import Behind
+from babelscope.advise.steps import usual_in_words
 from babelscope.advise.verdict import verdict_section
 from babelscope.core.intervals import Interval
 from babelscope.corpora.conllu import write_conllu
@@ -65,3 +66,10 @@ def test_a_card_promises_no_pipeline_where_transformers_lacks_the_head(request_:
     assert not {"pipeline_tag", "library_name"} & yaml.safe_load(without.split("---")[1]).keys()
     assert "transformers" not in without
     assert "babelscope predict . FILE.conllu" in without
+
+
+def test_a_page_says_how_each_encoder_is_usually_trained(request_: Request) -> None:
+    assert usual_in_words(request_, "world-natural") == (
+        "as usual: learning rate 0.001 (language modelling 0.001), 6 epochs or more, 512 tokens a batch"
+    )
+    assert usual_in_words(request_, BILSTM) == "as usual: learning rate 0.004, 20 epochs or more, 500 tokens a batch"

@@ -130,7 +130,7 @@ def made_section(request: Request, outputs: Outputs, run: bool, computing: str =
         "Rounds": f"{request.seeds}; seeds {', '.join(map(str, range(request.seeds)))}",
         "As good": f"within {points(request.margin)}",
         "Adaptation": f"{request.adaptation_steps:,} steps; at most {request.new_pieces:,} new subwords",
-        "Usual training": "; ".join(f"{name}: {usual_in_words(request, name)}" for name in (*request.encoders, BILSTM)),
+        **{f"Training of {display_name(name)}": usual_in_words(request, name) for name in (*request.encoders, BILSTM)},
         "Device": f"{request.device}, {request.precision}",
         **({"Computing": computing} if computing else {}),
         "Versions": ", ".join(f"{name} {version}" for name, version in versions().items()),

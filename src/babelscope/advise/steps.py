@@ -130,7 +130,7 @@ def usual_in_words(request: Request, encoder: str) -> str:
     tuning = _usual(request, Recipe(encoder, AS_IT_IS))
     learning = "" if encoder == BILSTM else f" (language modelling {_size(encoder).learning:g})"
     return (
-        f"learning rate {tuning.learning_rate:g}{learning}, {tuning.epochs} epochs or more, "
+        f"as usual: learning rate {tuning.learning_rate:g}{learning}, {tuning.epochs} epochs or more, "
         f"{tuning.tokens_per_batch:,} tokens a batch"
     )
 
