@@ -171,10 +171,7 @@ def _no_export(module: nn.Module) -> InputError:
 
 def _save_config(module: Tagger | Classifier | Parser, naming: Naming, folder: Path, languages: Iterable[str]) -> None:
     config = deepcopy(module.backbone.config)
-    config.num_labels, config.problem_type = (
-        2,
-        None,
-    )  # as an encoder has them, which may be that of another task's model
+    config.num_labels, config.problem_type = 2, None  # an encoder's; it may be that of a model of another task
     if naming.has_head and not isinstance(module, Parser):
         config = labelled_config(config, module.labels, module.tokenizer)
     config.architectures = [naming.architecture]

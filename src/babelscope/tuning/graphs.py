@@ -168,9 +168,16 @@ class Passes:
             except RuntimeError as error:  # no memory is left, or an operation cannot be captured
                 failed = str(error)
             if failed is not None:  # the error, which is gone here, holds what was captured
+                self._end_capture()
                 self.give_up(failed)
         self._seen.add(key)
         return self._graphs.get(key)
+
+    def _end_capture(self) -> None:
+        """After one that failed. The first is refused where it has ended as it should, and is not in torch 2.7."""
+        with suppress(RuntimeError, AttributeError):
+            torch._C._cuda_endAllocateToPool(self._backbone.device.index or 0, self._pool)
+            torch._C._cuda_releasePool(self._backbone.device.index or 0, self._pool)
 
     @property
     def has_graphs(self) -> bool:
@@ -181,11 +188,6 @@ class Passes:
         """Compute kernel by kernel from now on; what graphs hold goes back to the device."""
         warnings.warn(f"passes are computed kernel by kernel: {why}", stacklevel=2)
         self._can_capture = self._waits = False
-        if self._pool is not None:
-            # The first is refused where a capture has ended as it should, and is not in torch 2.7.
-            with suppress(RuntimeError, AttributeError):
-                torch._C._cuda_endAllocateToPool(self._backbone.device.index or 0, self._pool)
-                torch._C._cuda_releasePool(self._backbone.device.index or 0, self._pool)
         self._graphs.clear()
         torch.cuda.empty_cache()
 
