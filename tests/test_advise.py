@@ -79,7 +79,7 @@ def test_recipes_are_of_every_encoder_in_its_own_and_in_latin_letters(request_):
         (AS_IT_IS, None), (ADAPTED, None), (AS_IT_IS, "world"), (ADAPTED, "world"),
     ]  # fmt: skip
     assert tried[-1].encoder == BILSTM
-    assert [one.loads_directly(tags=True) for one in tried] == [True, True, False, False, False]
+    assert [one.may_be_exported(tags=True) for one in tried] == [True, True, False, False, False]
 
 
 def test_what_reads_from_left_to_right_is_not_adapted(request_):
@@ -92,7 +92,7 @@ def quiet(plan):
 
 def test_a_vocabulary_that_covers_the_text_badly_is_extended(request_, store):
     (extended,) = [one for one in recipes(covered(request_, 3.0)) if one.kind == EXTENDED]
-    assert (extended.letters, extended.loads_directly(tags=True)) == (None, True)
+    assert (extended.letters, extended.may_be_exported(tags=True)) == (None, True)
     assert extended.name.endswith(" adapted with new subwords")
     tuned = Race(request_, [extended], store, quiet).evaluation(extended, 0).model
     assert tuned.encoder.new_pieces == request_.new_pieces

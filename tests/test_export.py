@@ -18,7 +18,7 @@ from transformers import (
 from babelscope.advise.card import TAG_WORDS
 from babelscope.core.errors import InputError
 from babelscope.core.examples import Sentence, SentencePair, Tagged, Word
-from babelscope.encoders.heads import head_left_out
+from babelscope.encoders.heads import class_with_head
 from babelscope.encoders.load import Encoder, load_encoder
 from babelscope.encoders.pooler import read_pooler
 from babelscope.tasks.design import Design
@@ -270,14 +270,14 @@ def test_the_library_loads_the_encoder_beside_a_head_that_it_lacks(family, task,
     given = {"input_ids": pieces["input_ids"], "attention_mask": pieces["attention_mask"]}
     with torch.no_grad():
         assert torch.equal(theirs(**given).last_hidden_state, model.module.backbone(**given).last_hidden_state)
-    assert not head_left_out(str(tmp_path / "model"))
+    assert not class_with_head(str(tmp_path / "model"))
 
 
 def test_labels_of_an_earlier_task_are_no_longer_there(tokenizer, sentences, tmp_path):
     """A pipeline would answer with them, where there is no head for the later task."""
     tagger = made(family_encoder("bert", tokenizer, sentences), "pos")
     save_model(tagger, tmp_path / "tagger")
-    assert head_left_out(str(tmp_path / "tagger")) == "BertForTokenClassification"
+    assert class_with_head(str(tmp_path / "tagger")) == "BertForTokenClassification"
     for task in ("sst2", "parsing"):
         save_model(made(load_encoder(tmp_path / "tagger"), task), tmp_path / task)
         config = BertConfig.from_pretrained(tmp_path / task)

@@ -16,7 +16,7 @@ from babelscope.advise.sentences import better_one, scored_in_words, useless
 from babelscope.advise.translated import texts_in_words, translated
 from babelscope.core.outside import write_text
 from babelscope.core.scores import MEASURES
-from babelscope.encoders.heads import head_left_out
+from babelscope.encoders.heads import class_with_head
 from babelscope.engine import trained
 from babelscope.engine.brought_in import RECORD
 from babelscope.engine.store import Store
@@ -48,7 +48,7 @@ EXAMPLE_WORDS = 8
 def export(outcome: Outcome, request: Request, store: Store, folder: Path) -> None:
     """Write the model to export as a Hugging Face folder with a model card."""
     trained.export(store, outcome.key, folder)
-    write_text(folder / "README.md", card(outcome, request, has_pipeline=bool(head_left_out(str(folder)))))
+    write_text(folder / "README.md", card(outcome, request, has_pipeline=bool(class_with_head(str(folder)))))
 
 
 def card(outcome: Outcome, request: Request, has_pipeline: bool) -> str:

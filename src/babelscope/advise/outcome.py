@@ -28,7 +28,7 @@ class Placed(NamedTuple):
     dev: Interval | None
     """None where it has failed at once."""
     test: Interval | None
-    """None of one that was dropped, unless it is the best that loads directly."""
+    """None of one that was dropped, unless it is the best that may be exported."""
     behind: Behind | None
     """How much better the best one is on the test set, over sentences and rounds; None of the best itself."""
     lost: str
@@ -65,7 +65,7 @@ class Floor(NamedTuple):
     behind: Interval
     """How much better the best recipe is on the test set."""
     below: Interval
-    """How much better the best that loads directly is."""
+    """How much better the best that may be exported is."""
 
 
 class Outcome(NamedTuple):
@@ -75,7 +75,7 @@ class Outcome(NamedTuple):
     verdicts: dict[str, str]
     """Encoder, as rows name it -> Easy, Intermediate or Hard."""
     direct: Placed
-    """The best of those that load directly (`Recipe.loads_directly`)."""
+    """The best that may be exported."""
     floor: Floor
     key: str
     """Of the dev score of the best round of it, which names its model."""

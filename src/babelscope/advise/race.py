@@ -90,7 +90,7 @@ class Race:
             InputError: there is none.
         """
         tags = self.request.has_tagger
-        direct = [runner for runner in self.runners if runner.recipe.loads_directly(tags=tags) and runner.dev]
+        direct = [runner for runner in self.runners if runner.recipe.may_be_exported(tags=tags) and runner.dev]
         if not direct:
             raise InputError("no recipe in the language's own letters could be run", GO_ON)
         return max(direct, key=lambda runner: (not runner.lost, self.scores.mean(runner.dev)))

@@ -59,7 +59,7 @@ class Recipe(NamedTuple):
         kind = self.kind.replace("subwords", "pieces")  # the words in the keys of results that there are
         return f"{display_name(self.encoder)} {kind}{f', in {self.letters} letters' if self.letters else ''}"
 
-    def loads_directly(self, tags: bool) -> bool:
+    def may_be_exported(self, tags: bool) -> bool:
         """Whether its model may be exported: it reads the language as it is written; of taggers, with an encoder."""
         return self.letters is None and (self.encoder != BILSTM or not tags)
 

@@ -47,7 +47,7 @@ class Raced(Declaration):
     recipe: Recipe
     dev: Keys
     test: Keys
-    """None of what was dropped, unless it is the best that loads directly."""
+    """None of what was dropped, unless it is the best that may be exported."""
     lost: str
     """Why it was dropped; empty of the others."""
     training: Training = USUAL

@@ -89,7 +89,7 @@ def rounds_of_points(tested: Sequence[Placed]) -> str:
 
 
 def useless(outcome: Outcome) -> str:
-    """What is to be said of the best model that loads directly where a constant answer is about as good; else empty."""
+    """What is to be said of the model to export where a constant answer is about as good; else empty."""
     floor, above = outcome.floor, outcome.floor.below
     low, high = (above.mean if end is None else end for end in (above.low, above.high))
     clearly = clear_gain(floor.test.mean, OF_USE)

@@ -33,7 +33,7 @@ def has_mlm_head(path: str) -> bool | None:
     return any(name.startswith(tuple(f"{part}." for part in head)) for name in names) if names else None
 
 
-def head_left_out(path: str) -> str:
+def class_with_head(path: str) -> str:
     """The class that transformers has for a folder's model of a task, by its config.json; empty where it has none."""
     architectures = read_mapping(Path(path) / CONFIG).get("architectures") or [""]
     return next((str(name) for name in architectures if str(name).endswith(TUNED)), "")

@@ -12,7 +12,7 @@ from babelscope.core.files import replacing
 from babelscope.core.outside import writable_path
 from babelscope.core.version import __version__
 from babelscope.encoders.folder import MODEL_FILE
-from babelscope.encoders.heads import head_left_out
+from babelscope.encoders.heads import class_with_head
 from babelscope.encoders.places import Place, locate
 from babelscope.surgery import Operation, apply, donors_of, parse_operation
 
@@ -62,7 +62,7 @@ def write_operated(source: str, texts: Sequence[str], folder: Path, seed: int) -
 
 def without_head(place: Place) -> str:
     """A line of its own where an encoder was taken out of a model of a task."""
-    head = head_left_out(place.path)
+    head = class_with_head(place.path)
     if not head and not (Path(place.path) / MODEL_FILE).is_file():
         return ""
     return (
