@@ -267,6 +267,16 @@ def test_no_torch_is_loaded_where_nothing_is_computed(study, store, tmp_path, ar
     assert answer.returncode == 0, answer.stderr
 
 
+def test_what_status_does_not_need_is_not_loaded(tmp_path):
+    """A study is looked at often, and these take longer to load than a thousand steps to plan."""
+    study = write_study(tmp_path / "study.yaml", declaration("world-natural"))
+    code = "from babelscope.face.cli import main\ntry: main()\nexcept SystemExit as end: assert not end.code\n"
+    code += "import sys; print({'numpy', 'langcodes', 'rich.progress'} & sys.modules.keys(), file=sys.stderr)"
+    command = [sys.executable, "-c", code, "status", str(study), "--store", str(tmp_path / "store")]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=SOON)
+    assert (answer.returncode, answer.stderr) == (0, "set()\n")
+
+
 def test_what_is_computed_again_counts_among_what_is_to_do(tmp_path, study, store) -> None:
     """It had been counted as done: `[1/0]`."""
     damaged = shutil.copytree(store, tmp_path / "store")

@@ -6,7 +6,8 @@ import pytest
 from rich.console import Console
 
 from babelscope.engine.events import Damaged, Failed, Finished, Started
-from babelscope.face.display import RunDisplay, show_section
+from babelscope.face.display import RunDisplay
+from babelscope.face.printed import show_section
 from babelscope.report.section import Section
 from babelscope.report.tables import Cell, Table
 from babelscope.steps.plan import Plan

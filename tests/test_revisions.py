@@ -60,7 +60,7 @@ def test_what_is_computed_with_a_later_revision_has_other_keys(raised, moved, en
         monkeypatch.setitem(SIMILARITIES, raised, type(entry)(entry.name, entry.compute, entry.unit, revision=2))
     else:
         monkeypatch.setattr(raised, "revision", 2)
-        monkeypatch.setattr("babelscope.core.step._PLAIN", {})
+        monkeypatch.setattr("babelscope.core.step._TEXTS", {})
     after = keys_of(encoder_folder)
     assert {kind for kind in before if before[kind] != after[kind]} == moved
 

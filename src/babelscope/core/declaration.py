@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Annotated, Any, LiteralString, Self, get_args
+from typing import Annotated, Any, LiteralString, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 Count = Annotated[int, Field(gt=0, le=1_000_000)]
 """How many of what is held in memory: examples, sentences that are measured, pieces. A million is as good as all."""
+
+
+_SETS = (set, frozenset)
 
 
 class Declaration(BaseModel):
@@ -29,20 +32,21 @@ class Declaration(BaseModel):
         Fields of numbers hold none where true is given: it is 1 in Python, and on in the mind of who wrote it.
         """
         if isinstance(given, dict):
-            sets = [(name, value) for name, value in given.items() if isinstance(value, set | frozenset)]
+            sets = [(name, value) for name, value in given.items() if isinstance(value, _SETS)]
             _refuse(cls, "should be a list, whose order counts, and not a set", sets)
             numbers = _fields_of_numbers(cls)
             wrong = [(name, value) for name, value in given.items() if name in numbers and _some(value, _is_truth)]
             _refuse(cls, "should be a number, which true and false are not", wrong)
         return given
 
-    @model_validator(mode="after")
-    def _no_number_beyond_files(self) -> Self:
-        """Files of rows hold no whole number of more than 64 bits; YAML has such numbers as text."""
+    def model_post_init(self, context: Any) -> None:
+        """Files of rows hold no whole number of more than 64 bits; YAML has such numbers as text.
+
+        This is looked at once, when it is made: a validator would look again wherever it is a part of another.
+        """
         own = vars(self)  # what is not looked at by name counts as unread
         wrong = [(name, own[name]) for name in _fields_of_numbers(type(self)) if _some(own[name], _is_too_long)]
         _refuse(type(self), "should be a whole number of at most 64 bits", wrong)
-        return self
 
     @property
     def known_as(self) -> str | None:

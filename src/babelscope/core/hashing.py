@@ -14,11 +14,17 @@ IS_DIGEST = re.compile("[0-9a-f]{64}").fullmatch
 
 
 def digest(value: Any) -> str:
-    """SHA-256 (hex) of a JSON value in canonical form: sorted keys, no spaces, ASCII; NaN is refused."""
-    return hashlib.sha256(_canonical(value).encode("ascii")).hexdigest()
+    """SHA-256 (hex) of a JSON value in canonical form."""
+    return text_digest(canonical(value))
 
 
-_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
+def text_digest(text: str) -> str:
+    """SHA-256 (hex) of an ASCII text."""
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
+"""A JSON value as text in canonical form: sorted keys, no spaces, ASCII; NaN is refused."""
 
 
 def file_digest(path: Path) -> str:

@@ -25,7 +25,9 @@ def keyed_fields(declared: Declaration) -> Iterator[tuple[str, Any]]:
         value = getattr(declared, name)
         if always or not (value is default or value == default):
             yield name, value
-    if (revision := getattr(type(declared), "revision", 1)) != 1:  # of code that others bring, which fields do not show
+    kind = type(declared)
+    revision = getattr(kind, "revision", 1) if _has_revisions(kind) else 1
+    if revision != 1:  # of code that others bring, which fields do not show
         yield "revision", revision
 
 
@@ -37,6 +39,11 @@ def _fields(kind: type[Declaration]) -> tuple[tuple[str, bool, Any], ...]:
         (name, name in always or field.is_required() or _names_the_kind(field), field.get_default())
         for name, field in kind.model_fields.items()
     )
+
+
+@cache  # pydantic's classes are slow to tell that they lack an attribute
+def _has_revisions(kind: type[Declaration]) -> bool:
+    return hasattr(kind, "revision")
 
 
 def _names_the_kind(field: FieldInfo) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from babelscope.core.declaration import Declaration
-from babelscope.core.hashing import digest
+from babelscope.core.hashing import canonical, text_digest
 from babelscope.core.keyed import keyed_fields
 from babelscope.core.row import Row
 
@@ -104,15 +104,13 @@ class Step(Declaration):
     @property
     def inputs(self) -> tuple[Step, ...]:
         """The stored steps whose results this one reads, directly or through steps that are not stored."""
-        fields = [value if isinstance(value, tuple) else (value,) for value in vars(self).values()]
-        steps = [value for values in fields for value in values if isinstance(value, Step)]
-        return tuple(needed for step in steps for needed in ((step,) if step.stored else step.inputs))
+        return tuple(_stored(vars(self).values()))
 
     @cached_property
     def key(self) -> str:
         """64 hex digits: class, version, keyed fields, and the keys of the inputs."""
-        fields = {name: _plain(value) for name, value in keyed_fields(self) if name not in self.unkeyed}
-        return digest({"step": type(self).__name__, "version": self.version, "fields": fields})
+        fields = _fields_as_text(field for field in keyed_fields(self) if field[0] not in self.unkeyed)
+        return text_digest(f'{{"fields":{fields},"step":{canonical(type(self).__name__)},"version":{self.version}}}')
 
     @property
     def needs(self) -> Needs:
@@ -147,24 +145,40 @@ class Step(Declaration):
         raise NotImplementedError
 
 
-def _plain(value: Any) -> Any:
-    """A field's value for the key: of a step its key, of a declaration its keyed fields."""
+def _stored(values: Iterable[object]) -> Iterator[Step]:
+    """The steps among the values of fields; of those that are not stored, their inputs."""
+    for value in values:
+        if isinstance(value, tuple):
+            yield from _stored(value)
+        elif isinstance(value, Step):
+            yield from (value,) if value.stored else value.inputs
+
+
+def _as_text(value: Any) -> str:
+    """A field's value for the key, in canonical JSON: of a step its key, of a declaration its keyed fields."""
     match value:
-        case str() | int() | float() | None:
-            return value
         case Step():
-            return value.key
+            return canonical(value.key)
         case Declaration():
-            return _plain_declaration(value)
-        case tuple():
-            return [_plain(inside) for inside in value]
-        case dict():
-            return {name: _plain(inside) for name, inside in value.items()}
-        case _:
-            return value
+            return _declaration_as_text(value)
+        case (Declaration(), *_):
+            return f"[{','.join(map(_as_text, value))}]"
+    try:
+        return canonical(value)  # at once: there may be thousands of points
+    except TypeError:  # there are declarations further inside
+        if isinstance(value, tuple):
+            return f"[{','.join(map(_as_text, value))}]"
+        if isinstance(value, dict):
+            return _fields_as_text(value.items())
+        raise
 
 
-_PLAIN: dict[int, tuple[Declaration, Any]] = {}
+def _fields_as_text(fields: Iterable[tuple[Any, Any]]) -> str:
+    inside = ",".join(f"{canonical(str(name))}:{_as_text(value)}" for name, value in sorted(fields))
+    return f"{{{inside}}}"
+
+
+_TEXTS: dict[int, tuple[Declaration, str]] = {}
 """Declarations with what they are for the key, by their identity, which is theirs as long as they are kept here.
 
 Thousands of steps share them. They are not told apart by their value: 1 and 1.0 are equal, and keys of them are not.
@@ -172,12 +186,12 @@ Thousands of steps share them. They are not told apart by their value: 1 and 1.0
 MOST_KEPT = 10_000
 
 
-def _plain_declaration(declared: Declaration) -> Any:
-    kept = _PLAIN.get(id(declared))
+def _declaration_as_text(declared: Declaration) -> str:
+    kept = _TEXTS.get(id(declared))
     if kept is None:
-        if len(_PLAIN) >= MOST_KEPT:
-            _PLAIN.clear()
+        if len(_TEXTS) >= MOST_KEPT:
+            _TEXTS.clear()
         name = declared.known_as
-        plain = {field: _plain(value) for field, value in keyed_fields(declared)} if name is None else name
-        kept = _PLAIN[id(declared)] = (declared, plain)
+        text = _fields_as_text(keyed_fields(declared)) if name is None else canonical(name)
+        kept = _TEXTS[id(declared)] = (declared, text)
     return kept[1]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from functools import lru_cache
-
-from langcodes import Language, LanguageTagError
+from typing import TYPE_CHECKING
 
 from babelscope.core.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:
+    from langcodes import Language
 
 _USUAL = {
     "ar": ("arb",), "fil": ("tgl", "fil"), "gsw": ("gsw-BE",), "no": ("nob",), "ps": ("pbt",),
@@ -80,8 +82,9 @@ def known_as(given: str, there: Iterable[str]) -> str:
 
     Empty if there is none.
     """
-    codes, meant = tuple(there), written_language(given)
-    return given if given in codes else next((code for code in codes if written_language(code) == meant), "")
+    codes = tuple(there)
+    same = (code for code in codes if written_language(code) == written_language(given))
+    return given if given in codes else next(same, "")
 
 
 @lru_cache(maxsize=4096)
@@ -99,7 +102,7 @@ def _meant(code: str) -> str | None:
 def _script(code: str) -> str | None:
     """What a language is written in: by the code, or as it usually is."""
     tag = _tag(code)
-    return Language.make(_meant(code), script=tag.script, territory=tag.territory).maximize().script if tag else None
+    return tag.make(_meant(code), script=tag.script, territory=tag.territory).maximize().script if tag else None
 
 
 def _same(given: str, there: Collection[str]) -> list[str]:
@@ -140,6 +143,8 @@ def _usual(given: str, there: Collection[str]) -> list[str]:
 
 
 def _tag(code: str) -> Language | None:
+    from langcodes import Language, LanguageTagError
+
     try:
         return Language.get(code)
     except LanguageTagError:
@@ -147,6 +152,8 @@ def _tag(code: str) -> Language | None:
 
 
 def _three_letters(code: str) -> str | None:
+    from langcodes import Language, LanguageTagError
+
     try:
         return Language.get(code, normalize=False).to_alpha3()
     except (LanguageTagError, LookupError):

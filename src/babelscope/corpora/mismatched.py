@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
-
-import numpy as np
+from math import log
+from statistics import correlation
 
 from babelscope.corpora.paired import Pair
 
@@ -70,7 +70,5 @@ def _edges(count: int) -> list[int]:
 
 def _correlation(pairs: Sequence[Pair]) -> float:
     """1 where a side has one length throughout, by which nothing can be seen."""
-    lengths = np.log([[len(side) for side in pair] for pair in pairs])
-    if not np.ptp(lengths, axis=0).all():
-        return 1.0
-    return float(np.corrcoef(lengths, rowvar=False)[0, 1])
+    first, second = ([log(len(sentence)) for sentence in side] for side in zip(*pairs, strict=True))
+    return correlation(first, second) if len(set(first)) > 1 < len(set(second)) else 1.0

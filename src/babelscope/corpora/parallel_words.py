@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from statistics import fmean
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
@@ -16,11 +16,13 @@ from babelscope.core.errors import DataError, InputError
 from babelscope.core.examples import Sentence
 from babelscope.core.outside import given_path
 from babelscope.corpora import datasets, plain
-from babelscope.corpora.alignment.links import Links, WordPair
 from babelscope.corpora.datasets import FileData
 from babelscope.corpora.lines import check_unchanged, content_digest, numbered_lines
 from babelscope.corpora.paired import line_by_line
 from babelscope.corpora.parallel_sentences import same_sentences, sentence_ids
+
+if TYPE_CHECKING:
+    from babelscope.corpora.alignment.links import Links, WordPair
 
 MOST = 20_000
 """Lines of a text, at most: all are held, and learnt from, at once."""

@@ -6,11 +6,10 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from babelscope.core.languages import language_name, script_of
 from babelscope.core.row import Row
-from babelscope.core.samples import Counts, Outcomes
 from babelscope.corpora.letters import split_name
 from babelscope.engine.agenda import Agenda
 from babelscope.engine.store import Store
@@ -18,6 +17,9 @@ from babelscope.steps import SENTENCES
 from babelscope.steps.bring_in import names_by_alignment
 from babelscope.steps.plan import Plan
 from babelscope.world import LANGUAGES
+
+if TYPE_CHECKING:
+    from babelscope.core.samples import Counts, Outcomes
 
 
 def study_rows(study: str, plan: Plan, store: Store) -> list[Row]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
@@ -19,8 +18,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Column, Table
-from rich.text import Text
+from rich.table import Column
 
 from babelscope.engine.events import (
     Blocked,
@@ -36,13 +34,6 @@ from babelscope.engine.events import (
 )
 from babelscope.steps.plan import Plan
 
-if TYPE_CHECKING:
-    from babelscope.report.section import Section
-
-WIDEST = 1000
-"""Characters of a table, measured as if there were room for it."""
-NARROW = 3
-"""Columns of a table that is shown as one, however little room there is."""
 LINE_INTERVAL = 30.0
 """Seconds between two lines about one running step, where there is no terminal that shows bars."""
 
@@ -130,17 +121,6 @@ class RunDisplay:
             self.console.print(f"[{self.finished}/{self.pending}] {text}", markup=False, highlight=False)
 
 
-def table_of(header: tuple[str, ...], lines: Sequence[tuple[str, ...]], whole: Collection[int] = (0,)) -> Table:
-    """Lines under a header, with nothing cut short; the columns at these places are not wrapped either."""
-    table = Table(*header, box=None, pad_edge=False, header_style="bold")
-    for place, column in enumerate(table.columns):
-        column.overflow = "fold"  # a name that is cut cannot be copied
-        column.no_wrap = place in whole
-    for line in lines:
-        table.add_row(*map(Text, line))
-    return table
-
-
 @contextmanager
 def counting(done: str, console: Console) -> Iterator[Callable[[int, int], None]]:
     """A bar on a terminal, and nothing elsewhere; what it gives is told how many of how many are done."""
@@ -150,30 +130,3 @@ def counting(done: str, console: Console) -> Iterator[Callable[[int, int], None]
     with Progress(console=console, transient=True) as progress:
         bar = progress.add_task(done)
         yield lambda count, total: progress.update(bar, completed=count, total=total)
-
-
-def show_section(section: Section, console: Console) -> None:
-    """What a section says and lists, without its figures."""
-    console.print(f"\n{section.title}", style="bold", markup=False)
-    for finding in section.findings:
-        console.print(f"- {finding}", markup=False, highlight=False)
-    for purpose, lines in section.commands.items():
-        console.print(f"- {purpose}:", markup=False, highlight=False)
-        for line in lines:
-            console.print(f"    {line}", markup=False, highlight=False)
-    for table in section.tables:
-        records = [tuple(cell.text for cell in line) for line in table.lines]
-        drawn = table_of(tuple(table.headers), records, table.numeric)
-        room = console.options.update_width(WIDEST)
-        if console.measure(drawn, options=room).maximum <= console.width or len(table.headers) <= NARROW:
-            console.print(drawn)
-        else:
-            _show_records(table.headers, records, console)
-
-
-def _show_records(headers: Sequence[str], lines: Sequence[tuple[str, ...]], console: Console) -> None:
-    """A table that is wider than the terminal: under what stands first in a line, the rest by name."""
-    for first, *rest in lines:
-        console.print(first, style="bold", markup=False, highlight=False)
-        named = [f"{header} {text}" for header, text in zip(headers[1:], rest, strict=True) if text]
-        console.print(f"    {', '.join(named)}", markup=False, highlight=False)

@@ -24,7 +24,6 @@ from babelscope.engine.tracking import tracker_at
 from babelscope.face import html, session, trainings
 from babelscope.face.doubts import doubts
 from babelscope.face.notes import notes
-from babelscope.face.prediction import HEADER, Prediction
 from babelscope.steps.plan import Plan, absent
 from babelscope.studies import STUDIES, find_study
 from babelscope.studies.known_sizes import known_size
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from babelscope.engine.run import Outcome
+    from babelscope.face.prediction import Prediction
     from babelscope.report import Report
 
 Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
@@ -148,11 +148,15 @@ class Job(NamedTuple):
         Raises:
             InputError: the file holds no calibration.
         """
+        from babelscope.face.prediction import Prediction
+
         return Prediction.of(self.plan, self.store, calibration, jobs)
 
     def costs(self) -> Table:
         """By kind of step and device: how many are done and pending, and the time and room that they are expected to
         take."""
+        from babelscope.face.prediction import HEADER
+
         return HEADER, self.prediction().lines
 
     def trainings(self) -> Table:

@@ -10,8 +10,6 @@ from pydantic import NonNegativeInt, PositiveInt, SerializeAsAny
 from babelscope.core.errors import InputError
 from babelscope.core.row import Row
 from babelscope.core.step import Step, Workspace
-from babelscope.corpora.alignment.align import align_words
-from babelscope.corpora.alignment.links import Links, WordPair
 from babelscope.corpora.parallel_words import ALIGNED_BY, AlignmentFile, ParallelWords
 from babelscope.steps import EncoderStep
 from babelscope.world import World
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
+    from babelscope.corpora.alignment.links import Links, WordPair
     from babelscope.encoders.load import Encoder
 
 Library = Literal["openTSNE", "scikit-learn"]
@@ -189,6 +188,8 @@ class ProjectWords(Projecting):
 
     def _sentences(self) -> tuple[list[WordPair], list[Links]]:
         """The first pairs with words on both sides; and which are aligned, empty where an encoder is to say it."""
+        from babelscope.corpora.alignment.align import align_words
+
         pairs = self.texts.read()
         links = self.alignments.read(pairs) if self.alignments else [] if self.aligner else align_words(pairs)
         whole = [k for k, sides in enumerate(pairs) if all(sides)][: self.sentences]

@@ -64,7 +64,8 @@ def advise(
     from babelscope.core.errors import InputError
     from babelscope.engine.sharing.addresses import is_remote
     from babelscope.engine.store import Store
-    from babelscope.face.display import RunDisplay, show_section
+    from babelscope.face.display import RunDisplay
+    from babelscope.face.printed import show_section
     from babelscope.face.session import missing
 
     given = {

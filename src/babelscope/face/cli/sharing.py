@@ -85,7 +85,7 @@ def sizes(name: OfStudy = None, store: StoreFolder = DEFAULT_STORE, with_: With 
     """Show what results take, by kind of step and encoder, the largest first, and what `keep: rows` would drop."""
     from babelscope.engine.sizes import added
     from babelscope.engine.sizes import sizes as sizes_of
-    from babelscope.face.display import table_of
+    from babelscope.face.printed import table_of
     from babelscope.face.session import open_store
 
     place = _there(open_store(store))
@@ -110,7 +110,7 @@ def gc(
 ) -> None:
     """Show what a store can do without. Never what an unfinished run needs, nor what is being computed."""
     from babelscope.engine.sharing.garbage import garbage, remove
-    from babelscope.face.display import table_of
+    from babelscope.face.printed import table_of
     from babelscope.face.session import open_store
 
     check_changed(keep, with_)
@@ -159,7 +159,7 @@ def reproduce(
     """Compute a sample of a bundle's steps, and say how far the numbers are apart."""
     from babelscope.face.bundle import encoders_of, table
     from babelscope.face.bundle import reproduce as check
-    from babelscope.face.display import table_of
+    from babelscope.face.printed import table_of
     from babelscope.face.session import open_store
 
     checked = check(file, open_store(store), steps, seed, encoders_of(encoder or ()), err)

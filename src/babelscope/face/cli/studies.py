@@ -47,9 +47,9 @@ def plan(
     ] = None,
 ) -> None:  # fmt: skip
     """Show what a study computes, what of it is done, the rest's cost, and how long it trains. Computes nothing."""
-    from babelscope.face.display import table_of
     from babelscope.face.job import planned_job
     from babelscope.face.prediction import HEADER
+    from babelscope.face.printed import table_of
     from babelscope.steps.plan import check_data
 
     job = planned_job(name, with_, store)
@@ -119,7 +119,7 @@ def status(
     watch: Annotated[bool, typer.Option("--watch", help="go on showing it while it runs")] = False,
 ) -> None:  # fmt: skip
     """Show how far a study is; without a study, every built-in one in its default profile."""
-    from babelscope.face.display import table_of
+    from babelscope.face.printed import table_of
 
     check_changed(name, with_)
     if name is None:
@@ -144,7 +144,7 @@ def _watch(job: Job, name: str) -> None:
     from rich.live import Live
 
     from babelscope.engine.progress import is_running
-    from babelscope.face.display import table_of
+    from babelscope.face.printed import table_of
 
     quiet = 0
     with Live(table_of(*job.status()), console=out) as live:

@@ -20,7 +20,7 @@ def check_contrasts(
 ) -> None:
     """Note conditions, tasks and languages that nothing is scored under, and contrasts of one with itself."""
     _check_places(study, list(transfers), faults)
-    if not encoders.all_found:
+    if not study.contrasts or not encoders.all_found:
         return
     scored = _scored(study, encoders)
     for k, contrast in enumerate(study.contrasts):
