@@ -71,10 +71,10 @@ def declarations(value: Any) -> Iterator[Declaration]:
 def hashed(step: Step) -> dict[str, Any]:
     """What a step's key is the hash of."""
     fresh = step.model_copy()
-    with mock.patch.object(step_module, "digest", side_effect=step_module.digest) as digest:
+    with mock.patch.object(step_module, "text_digest", side_effect=step_module.text_digest) as digest:
         vars(fresh).pop("key", None)
         _ = fresh.key
-    value: dict[str, Any] = json.loads(json.dumps(digest.call_args.args[0]))
+    value: dict[str, Any] = json.loads(digest.call_args.args[0])
     return value
 
 

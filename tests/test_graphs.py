@@ -305,7 +305,8 @@ def test_a_backbone_is_its_own_again(encoder, tagged):
         assert "forward" not in vars(backbone)
 
 
-def test_a_step_that_does_not_fit_beside_graphs_is_taken_without_them(encoder, tagged, tmp_path, monkeypatch, shape):
+@pytest.mark.parametrize("fails", ["loss", "evaluate"])
+def test_what_does_not_fit_beside_graphs_is_computed_without_them(encoder, tagged, tmp_path, monkeypatch, shape, fails):
     """With the same bits: what the first try added to the gradients is nowhere. Without graphs it fails."""
 
     class Tight(Tagging):
@@ -313,18 +314,26 @@ def test_a_step_that_does_not_fit_beside_graphs_is_taken_without_them(encoder, t
 
         def loss(self, model, batch):
             loss = super().loss(model, batch)
-            self.left -= 1
-            if self.left == 0:
+            if self.is_short("loss"):
                 loss.backward()
                 raise RuntimeError("CUDA error: out of memory")
             return loss
+
+        def evaluate(self, model):
+            if self.is_short("evaluate"):
+                raise RuntimeError("CUDA error: out of memory")
+            return super().evaluate(model)
+
+        def is_short(self, where):
+            self.left -= where == fails
+            return self.left == 0 and where == fails
 
     def with_graphs(passes, *given):
         made(passes, *given)
         passes._graphs["a shape"] = "a graph"
 
     monkeypatch.setattr(loop, "_as_graphs", lambda tuning, schedule: True)
-    short, ended, made = Tuning(steps=6, tokens_per_batch=128), [], Passes.__init__
+    short, ended, made = Tuning(steps=6, tokens_per_batch=128, validate_every=1), [], Passes.__init__
     for name, tight in (("usual", 0), ("tight", 4)):
         model = a_tagger(encoder)
         task = Tight(model, tagged)
@@ -337,7 +346,8 @@ def test_a_step_that_does_not_fit_beside_graphs_is_taken_without_them(encoder, t
     assert same_weights(*ended)
     monkeypatch.setattr(Passes, "__init__", made)
     task.left = 4
-    with pytest.raises(NoMemoryError, match="declare micro_tokens"):
+    error, said = (NoMemoryError, "declare micro_tokens") if fails == "loss" else (RuntimeError, "out of memory")
+    with pytest.raises(error, match=said):
         tune(model, task, short, 1, tmp_path / "alone")
 
 

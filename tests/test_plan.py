@@ -97,7 +97,7 @@ NESTED_VALUES = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3).map(tuple)
         | st.dictionaries(st.text(), inner, max_size=3)
-        | st.dictionaries(st.integers(), inner, max_size=3)
+        | st.dictionaries(st.integers() | st.booleans(), inner, max_size=3)
         | inner.map(lambda of: Share.model_construct(of=of))
     ),
     max_leaves=6,

@@ -13,9 +13,6 @@ Count = Annotated[int, Field(gt=0, le=1_000_000)]
 """How many of what is held in memory: examples, sentences that are measured, pieces. A million is as good as all."""
 
 
-_SETS = (set, frozenset)
-
-
 class Declaration(BaseModel):
     """An immutable, hashable value; unknown keys are refused."""
 
@@ -32,21 +29,22 @@ class Declaration(BaseModel):
         Fields of numbers hold none where true is given: it is 1 in Python, and on in the mind of who wrote it.
         """
         if isinstance(given, dict):
-            sets = [(name, value) for name, value in given.items() if isinstance(value, _SETS)]
-            _refuse(cls, "should be a list, whose order counts, and not a set", sets)
-            numbers = _fields_of_numbers(cls)
-            wrong = [(name, value) for name, value in given.items() if name in numbers and _some(value, _is_truth)]
-            _refuse(cls, "should be a number, which true and false are not", wrong)
+            sets = [name for name, value in given.items() if isinstance(value, _SETS)]
+            _refuse(cls, "should be a list, whose order counts, and not a set", given, sets)
+            numbers = (name for name in _fields_of_numbers(cls) if name in given)
+            wrong = [name for name in numbers if _some(given[name], _is_truth)]
+            _refuse(cls, "should be a number, which true and false are not", given, wrong)
         return given
 
     def model_post_init(self, context: Any) -> None:
         """Files of rows hold no whole number of more than 64 bits; YAML has such numbers as text.
 
-        This is looked at once, when it is made: a validator would look again wherever it is a part of another.
+        A validator would look at a declaration again wherever it is put into another. A class with a `model_post_init`
+        of its own calls this one.
         """
         own = vars(self)  # what is not looked at by name counts as unread
-        wrong = [(name, own[name]) for name in _fields_of_numbers(type(self)) if _some(own[name], _is_too_long)]
-        _refuse(type(self), "should be a whole number of at most 64 bits", wrong)
+        wrong = [name for name in _fields_of_numbers(type(self)) if _some(own.get(name), _is_too_long)]
+        _refuse(type(self), "should be a whole number of at most 64 bits", own, wrong)
 
     @property
     def known_as(self) -> str | None:
@@ -54,18 +52,21 @@ class Declaration(BaseModel):
         return None
 
 
-def _refuse(kind: type[Declaration], problem: LiteralString, fields: list[tuple[str, Any]]) -> None:
-    """Raise a `ValidationError` of fields, by their names, if there are any."""
-    if fields:
+_SETS = (set, frozenset)
+
+
+def _refuse(kind: type[Declaration], problem: LiteralString, given: Mapping[str, Any], names: list[str]) -> None:
+    """Raise a `ValidationError` of what is given for fields of these names, if there are any."""
+    if names:
         fault = PydanticCustomError("value_error", problem)
-        faults = [InitErrorDetails(type=fault, loc=(name,), input=value) for name, value in fields]
+        faults = [InitErrorDetails(type=fault, loc=(name,), input=given[name]) for name in names]
         raise ValidationError.from_exception_data(kind.__name__, faults)
 
 
 @cache
-def _fields_of_numbers(kind: type[Declaration]) -> Mapping[str, None]:
+def _fields_of_numbers(kind: type[Declaration]) -> tuple[str, ...]:
     """Those that are a number or hold some, and neither truth values nor declarations, which see to their own."""
-    return dict.fromkeys(name for name, field in kind.model_fields.items() if _is_of_numbers(field.annotation))
+    return tuple(name for name, field in kind.model_fields.items() if _is_of_numbers(field.annotation))
 
 
 def _is_of_numbers(annotation: Any) -> bool:

@@ -25,10 +25,8 @@ def keyed_fields(declared: Declaration) -> Iterator[tuple[str, Any]]:
         value = getattr(declared, name)
         if always or not (value is default or value == default):
             yield name, value
-    kind = type(declared)
-    revision = getattr(kind, "revision", 1) if _has_revisions(kind) else 1
-    if revision != 1:  # of code that others bring, which fields do not show
-        yield "revision", revision
+    if _has_revision(kind := type(declared)) and (revision := getattr(kind, "revision", 1)) != 1:
+        yield "revision", revision  # of code that others bring, which fields do not show
 
 
 @cache
@@ -42,7 +40,7 @@ def _fields(kind: type[Declaration]) -> tuple[tuple[str, bool, Any], ...]:
 
 
 @cache  # pydantic's classes are slow to tell that they lack an attribute
-def _has_revisions(kind: type[Declaration]) -> bool:
+def _has_revision(kind: type[Declaration]) -> bool:
     return hasattr(kind, "revision")
 
 

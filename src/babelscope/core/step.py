@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -104,13 +104,21 @@ class Step(Declaration):
     @property
     def inputs(self) -> tuple[Step, ...]:
         """The stored steps whose results this one reads, directly or through steps that are not stored."""
-        return tuple(_stored(vars(self).values()))
+        steps: list[Step] = []
+        for field in vars(self).values():
+            if isinstance(field, Step):
+                steps.append(field)
+            elif isinstance(field, tuple):
+                steps += [value for value in field if isinstance(value, Step)]
+        return tuple(needed for step in steps for needed in ((step,) if step.stored else step.inputs))
 
     @cached_property
     def key(self) -> str:
         """64 hex digits: class, version, keyed fields, and the keys of the inputs."""
-        fields = _fields_as_text(field for field in keyed_fields(self) if field[0] not in self.unkeyed)
-        return text_digest(f'{{"fields":{fields},"step":{canonical(type(self).__name__)},"version":{self.version}}}')
+        fields = {name: value for name, value in keyed_fields(self) if name not in self.unkeyed}
+        inside = ",".join(f"{canonical(name)}:{_as_text(fields[name])}" for name in sorted(fields))
+        kind = canonical(type(self).__name__)
+        return text_digest(f'{{"fields":{{{inside}}},"step":{kind},"version":{self.version:d}}}')
 
     @property
     def needs(self) -> Needs:
@@ -145,37 +153,31 @@ class Step(Declaration):
         raise NotImplementedError
 
 
-def _stored(values: Iterable[object]) -> Iterator[Step]:
-    """The steps among the values of fields; of those that are not stored, their inputs."""
-    for value in values:
-        if isinstance(value, tuple):
-            yield from _stored(value)
-        elif isinstance(value, Step):
-            yield from (value,) if value.stored else value.inputs
-
-
 def _as_text(value: Any) -> str:
-    """A field's value for the key, in canonical JSON: of a step its key, of a declaration its keyed fields."""
+    """A field's value for the key, in canonical JSON."""
+    if isinstance(value, tuple) and value and isinstance(value[0], Declaration):
+        return f"[{','.join(map(_as_text, value))}]"  # of data that steps share, their texts
+    if isinstance(value, Declaration) and not isinstance(value, Step):
+        return _declaration_as_text(value)
+    return canonical(_plain(value))
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has of a value: of a step its key, of a declaration the name it is known as, or its keyed fields."""
     match value:
+        case str() | int() | float() | None:
+            return value
         case Step():
-            return canonical(value.key)
+            return value.key
         case Declaration():
-            return _declaration_as_text(value)
-        case (Declaration(), *_):
-            return f"[{','.join(map(_as_text, value))}]"
-    try:
-        return canonical(value)  # at once: there may be thousands of points
-    except TypeError:  # there are declarations further inside
-        if isinstance(value, tuple):
-            return f"[{','.join(map(_as_text, value))}]"
-        if isinstance(value, dict):
-            return _fields_as_text(value.items())
-        raise
-
-
-def _fields_as_text(fields: Iterable[tuple[Any, Any]]) -> str:
-    inside = ",".join(f"{canonical(str(name))}:{_as_text(value)}" for name, value in sorted(fields))
-    return f"{{{inside}}}"
+            name = value.known_as
+            return {name: _plain(inside) for name, inside in keyed_fields(value)} if name is None else name
+        case tuple():
+            return [_plain(inside) for inside in value]
+        case dict():
+            return {name: _plain(inside) for name, inside in value.items()}
+        case _:
+            return value
 
 
 _TEXTS: dict[int, tuple[Declaration, str]] = {}
@@ -191,7 +193,5 @@ def _declaration_as_text(declared: Declaration) -> str:
     if kept is None:
         if len(_TEXTS) >= MOST_KEPT:
             _TEXTS.clear()
-        name = declared.known_as
-        text = _fields_as_text(keyed_fields(declared)) if name is None else canonical(name)
-        kept = _TEXTS[id(declared)] = (declared, text)
+        kept = _TEXTS[id(declared)] = (declared, canonical(_plain(declared)))
     return kept[1]

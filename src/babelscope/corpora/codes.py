@@ -102,7 +102,7 @@ def _meant(code: str) -> str | None:
 def _script(code: str) -> str | None:
     """What a language is written in: by the code, or as it usually is."""
     tag = _tag(code)
-    return tag.make(_meant(code), script=tag.script, territory=tag.territory).maximize().script if tag else None
+    return type(tag).make(_meant(code), script=tag.script, territory=tag.territory).maximize().script if tag else None
 
 
 def _same(given: str, there: Collection[str]) -> list[str]:

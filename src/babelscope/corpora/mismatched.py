@@ -24,7 +24,7 @@ SHOWN = 60
 
 
 def mismatches(pairs: Sequence[Pair]) -> list[str]:
-    """A line for what is odd about pairs of sentences, and for each stretch that is out of step.
+    """A line for what is odd about pairs of sentences, all with text on both sides, and for each stretch out of step.
 
     Where sides have unrelated lengths they hardly translate each other: by the correlation of the logarithms of their
     numbers of characters (after Gale and Church, 1993).

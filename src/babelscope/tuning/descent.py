@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -16,7 +17,7 @@ from babelscope.core.seeds import derive_seed
 from babelscope.tasks.task import Objective, divisible
 from babelscope.tuning.dropout import OwnDropout
 from babelscope.tuning.freezing import TrainedPart, find_backbone
-from babelscope.tuning.graphs import Passes
+from babelscope.tuning.graphs import Passes, beside_graphs
 from babelscope.tuning.memory import Portion
 from babelscope.tuning.optimizer import set_rate
 from babelscope.tuning.rows import descend
@@ -70,18 +71,13 @@ class Descent:
         return loss
 
     def _within_memory(self, number: int, batch: Sequence[Portion]) -> Tensor:
-        """The batch's loss; without graphs of kernels from now on, if there is too little memory beside them."""
-        torch.manual_seed(derive_seed(self.seed, "dropout", number))
+        """The batch's loss, beside graphs of kernels or without."""
         try:
-            return self._descend(number, batch)
+            return beside_graphs(self.passes, partial(self._descend, number, batch))
         except RuntimeError as error:
             if not is_out_of_memory(error):
                 raise
-            if self.passes is None or not self.passes.has_graphs:
-                raise NoMemoryError(_what_to_set(self.model, self.task, self.tuning)) from None
-        self.passes.give_up("there is too little memory beside their graphs")  # the error, which is gone, held some
-        self.optimizer.zero_grad(set_to_none=False)
-        return self._within_memory(number, batch)
+            raise NoMemoryError(_what_to_set(self.model, self.task, self.tuning)) from None
 
     def _update(self) -> None:
         """Clip the gradient, take a step and clear the gradient."""
@@ -94,7 +90,15 @@ class Descent:
         self.optimizer.zero_grad(set_to_none=False)
 
     def _descend(self, number: int, batch: Sequence[Portion]) -> Tensor:
-        """Add up the gradients of portions; gives the whole batch's loss."""
+        """Add up the gradients of portions, or leave none if that fails; gives the whole batch's loss."""
+        torch.manual_seed(derive_seed(self.seed, "dropout", number))
+        try:
+            return self._added_up(number, batch)
+        except RuntimeError:
+            self.optimizer.zero_grad(set_to_none=False)
+            raise
+
+    def _added_up(self, number: int, batch: Sequence[Portion]) -> Tensor:
         losses = []
         for place, portion in enumerate(batch):
             if self.drop is not None:

@@ -7,10 +7,10 @@ is of one shape of batches: so batches are packed or padded to shapes that come 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -25,12 +25,24 @@ from babelscope.tuning.freezing import backbone_of, layers_of
 from babelscope.tuning.packing import Packed, is_packed
 from babelscope.tuning.padding import Padded
 
+Result = TypeVar("Result")
 GRAPHS = 100
 """That are kept at most; batches of further shapes are computed kernel by kernel."""
 COMPILED_BY = 28, 56
 """Rows and pieces of a batch. Layers of such a width, which are rare, torch would take to be as wide as that."""
 UNCAPTURED = ("deberta-v2",)
 """Families whose forward pass copies numbers to the device, which cannot be captured."""
+
+
+def beside_graphs(passes: Passes | None, compute: Callable[[], Result]) -> Result:
+    """What is computed; again and without graphs of kernels from now on, if there is too little memory beside them."""
+    try:
+        return compute()
+    except RuntimeError as error:
+        if not (is_out_of_memory(error) and passes and passes.has_graphs):
+            raise
+    passes.give_up("there is too little memory beside their graphs")  # the error, which is gone, held some
+    return compute()
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -45,7 +45,7 @@ from babelscope.tuning.checkpoint import (
 from babelscope.tuning.descent import Descent, check_precision, loss_of
 from babelscope.tuning.dropout import own_dropout
 from babelscope.tuning.freezing import TrainedPart, trained_part
-from babelscope.tuning.graphs import graphed
+from babelscope.tuning.graphs import beside_graphs, graphed
 from babelscope.tuning.losses import Losses
 from babelscope.tuning.memory import Portion, portions, recomputing
 from babelscope.tuning.optimizer import adamw
@@ -132,7 +132,8 @@ def tune(
             look(step)
             if step == total or turn.is_validated(step, tuning):
                 losses.read()
-                if _validate(model, task, state, part, step == total):
+                values = beside_graphs(passes, partial(_evaluate, model, task, part))
+                if _validate(values, task, state, step == total):
                     write_weights(best, merged_weights(model), run)
                 if _out_of_patience(state, tuning):
                     look(step, ends=True)
@@ -185,12 +186,17 @@ def _groups(task: Objective) -> NDArray[np.int64] | None:
 
 
 @torch.no_grad()
-def _validate(model: nn.Module, task: Objective, state: State, part: TrainedPart, ends: bool) -> bool:
-    """Add the dev sets' values to the curves; True if their mean is the best so far, or, without any, the run ends."""
+def _evaluate(model: nn.Module, task: Objective, part: TrainedPart) -> Mapping[str, float]:
+    """The dev sets' values of the model as it is."""
     part.settle()
     model.eval()
     values = task.evaluate(model)
     part.train()
+    return values
+
+
+def _validate(values: Mapping[str, float], task: Objective, state: State, ends: bool) -> bool:
+    """Add the dev sets' values to the curves; True if their mean is the best so far, or, without any, the run ends."""
     state.points += [Point(state.step, f"dev {name}", task.measure, value) for name, value in values.items()]
     mean = sum(values.values()) / len(values) if values else None
     if mean is not None and not math.isfinite(mean):

@@ -10,7 +10,7 @@ from babelscope.core.step import Step
 from babelscope.corpora.datasets import FileData
 from babelscope.measures import Compiled
 from babelscope.measures.text_size import TextSize
-from babelscope.steps import Baseline, Distil, EncoderStep, Operate, Tune
+from babelscope.steps import Baseline, Distil, EncoderStep, Tune
 from babelscope.steps.duration import by_language, examples_of
 from babelscope.steps.plan import Plan
 from babelscope.steps.translations import translations
@@ -173,8 +173,7 @@ def _check_batches(operated: Iterable[EncoderStep], transfers: Mapping[str, Reso
     """Whether batches can hold what encoders are trained on, as far as can be seen of the languages in these."""
     for name, transfer in transfers.items():
         faults.resolve(f"tasks.{name}.tuning", transfer.check_full_batches)
-    whole = dict.fromkeys(step.encoder if isinstance(step, Operate) else step for step in operated)
-    for encoder, (name, transfer) in product(whole, transfers.items()):
+    for encoder, (name, transfer) in product(operated, transfers.items()):
         if transfer.is_for(encoder):
             faults.resolve(f"tasks.{name}.tuning", transfer.check_batches, encoder)
 
