@@ -154,9 +154,9 @@ class Step(Declaration):
 
 
 def _as_text(value: Any) -> str:
-    """A field's value for the key, in canonical JSON."""
+    """A field's value for the key, in canonical JSON; that of a declaration is kept, for the other steps that have it."""
     if isinstance(value, tuple) and value and isinstance(value[0], Declaration):
-        return f"[{','.join(map(_as_text, value))}]"  # of data that steps share, their texts
+        return f"[{','.join(map(_as_text, value))}]"
     if isinstance(value, Declaration) and not isinstance(value, Step):
         return _declaration_as_text(value)
     return canonical(_plain(value))

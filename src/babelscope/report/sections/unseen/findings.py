@@ -15,7 +15,7 @@ from babelscope.study.verdicts import ADAPTED, AS_IT_IS, BILSTM, above, against_
 
 _OF_LETTERS = (by_letters(AS_IT_IS), by_letters(AS_IT_IS, permuted=True), against_chance(AS_IT_IS))
 """Claims about other letters."""
-_GAINS = {Verdict.SHOWS: "gains", Verdict.REVERSED: "loses", Verdict.UNSEEN: "changes nothing that shows:"}
+_GAINS = {Verdict.SHOWS: "a gain of", Verdict.REVERSED: "a loss of", Verdict.UNSEEN: "nothing that shows,"}
 
 
 def unseen_findings(report: Report, compared: Gains) -> list[str]:
@@ -52,8 +52,8 @@ def _letters_in_words(report: Report, compared: Gains) -> list[str]:
         for claim, gain in compared[case].items():
             if claim in _OF_LETTERS:
                 kind = claim.removesuffix(f", {AS_IT_IS}")
-                shown = _GAINS.get(gain.verdict, f"{gain.verdict}:")
+                shown = _GAINS.get(gain.verdict, f"{gain.verdict},")
                 points = in_points(gain.interval.negative if gain.verdict.sign == -1 else gain.interval)
                 where = f"{title_of(case.task)}, {label(report, case)}, {sentences_in_words(case.shots)}"
-                lines.append(f"{where}: {kind} {shown} {points}.")
+                lines.append(f"{where}: {kind}: {shown} {points}.")
     return lines
