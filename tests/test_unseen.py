@@ -137,8 +137,8 @@ def test_findings_say_what_shows(report):
     assert verdict_line == f"{said} (as it is −5.0, adapted +3.0)."
     assert letters == [
         "Part-of-speech tagging, ug>uyghur, none of its own: transliteration: a gain of 20.0 points [10.0, 30.0].",
-        "Part-of-speech tagging, ug>uyghur-permute-1, none of its own: letters exchanged at random: a loss of 2.0 points "
-        "[1.0, 3.0].",
+        "Part-of-speech tagging, ug>uyghur-permute-1, none of its own: letters exchanged at random: a loss of 2.0 "
+        "points [1.0, 3.0].",
     ]
 
 

@@ -154,7 +154,7 @@ class Step(Declaration):
 
 
 def _as_text(value: Any) -> str:
-    """A field's value for the key, in canonical JSON; that of a declaration is kept, for the other steps that have it."""
+    """A field's value for the key, in canonical JSON; a declaration's is kept, for other steps that have it."""
     if isinstance(value, tuple) and value and isinstance(value[0], Declaration):
         return f"[{','.join(map(_as_text, value))}]"
     if isinstance(value, Declaration) and not isinstance(value, Step):
