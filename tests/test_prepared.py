@@ -1,5 +1,6 @@
 """What is kept of prepared data: the same to the last bit, and never what it should not be."""
 
+import gc
 import hashlib
 import os
 from copy import deepcopy
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from babelscope.core.collection import uncollected
 from babelscope.core.errors import DataError
 from babelscope.core.examples import UPOS, Multiword, Sentence, Word
 from babelscope.corpora import parsed, prepared
@@ -230,3 +232,17 @@ def test_of_text_to_predict_nothing_is_kept(tables, kind):
     model = kind(load_encoder(SHIPPED / "world-natural")).eval()
     assert len(model.predict([["one", "two"]])) == 1
     assert not tables.exists()
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_garbage_is_searched_for_again_as_it_was_before(before):
+    (gc.enable if before else gc.disable)()
+    try:
+        with pytest.raises(DataError), uncollected():
+            with uncollected():
+                assert not gc.isenabled()
+            assert not gc.isenabled()
+            raise DataError("file", None, "malformed")
+        assert gc.isenabled() is before
+    finally:
+        gc.enable()

@@ -6,14 +6,14 @@ counts as absent, and is made anew. Nothing depends on a table being there.
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from babelscope.core.collection import uncollected
 from babelscope.core.errors import InputError
 from babelscope.core.files import replacing
 from babelscope.core.hashing import digest
@@ -47,7 +47,7 @@ def prepared(
     """
     key = digest([FORMAT, made_of])
     path = folder() / f"{key}.arrow"
-    with _uncollected():
+    with uncollected():
         table = _read(path, key)
         if table is not None:
             return of_table(table)
@@ -59,18 +59,6 @@ def prepared(
             _write(path, key, table)
             _make_room(path.parent)
     return made
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """No search for garbage, since all is kept that is made: that took half of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def folder() -> Path:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from pydantic import NonNegativeInt, SerializeAsAny
 
+from babelscope.core.collection import uncollected
 from babelscope.core.errors import InputError
 from babelscope.core.seeds import derive_seed
 from babelscope.core.step import Needs, Results, Step, Workspace
@@ -132,9 +133,10 @@ class Tune(Step):
 
         encoder = self._trained_part(self._encoder(workspace))
         untuned = self.untuned(encoder)
-        dev = {data.name: InLanguage(data.code, data.read()) for data in self.dev}
-        parts = [InLanguage(language, examples) for language, examples in self._training_parts(untuned).items()]
-        objective = training_task(untuned, parts, dev)
+        with uncollected():
+            dev = {data.name: InLanguage(data.code, data.read()) for data in self.dev}
+            parts = [InLanguage(language, examples) for language, examples in self._training_parts(untuned).items()]
+            objective = training_task(untuned, parts, dev)
         check_direction(objective)
         task = with_quirks(objective, self.probes.quirks if self.probes else ())
         watch = self._watch(untuned, encoder, workspace) if encoder else None
