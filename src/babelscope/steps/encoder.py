@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -81,7 +82,7 @@ class Load(EncoderStep):
     def labels(self) -> dict[str, Any]:
         return {"encoder": self.name}
 
-    @property
+    @cached_property
     def layers(self) -> int | None:
         return layer_count(self.place)
 
