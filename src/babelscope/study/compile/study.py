@@ -17,7 +17,8 @@ from babelscope.steps.translations import translations
 from babelscope.study.compile.contrasts import check_contrasts
 from babelscope.study.compile.encoders import ResolvedEncoders
 from babelscope.study.compile.surgeries import check_surgeries
-from babelscope.study.compile.transfers import ResolvedTransfer, resolve_transfer
+from babelscope.study.compile.task_data import resolve_transfer
+from babelscope.study.compile.transfers import ResolvedTransfer
 from babelscope.study.declare import Study
 from babelscope.tuning.depths import check_as_deep, compared_depths
 
