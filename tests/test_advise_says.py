@@ -11,7 +11,7 @@ from babelscope.advise import floor
 from babelscope.advise.labelled import labelled_notes
 from babelscope.advise.outcome import Floor, Outcome, Placed
 from babelscope.advise.outputs import Outputs
-from babelscope.advise.raw import check_text, line_notes, match_notes
+from babelscope.advise.raw import check_text, line_notes, match_notes, parallel_notes
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Request, command_line
 from babelscope.advise.scores import Behind, interval_of
@@ -247,7 +247,7 @@ def test_one_function_gives_the_verdict_from_gains_by_claim():
 
 @pytest.mark.parametrize("known", [False, True])
 def test_test_sentences_that_are_trained_on_too_are_told(tmp_path, known):
-    sentences = World().treebank("qaa", "train", 12) * 4 if known else World().treebank("qaa", "train", 48)
+    sentences = World().treebank("qaa", "train", 75) * 4 if known else World().treebank("qaa", "train", 300)
     write_conllu(tmp_path / "own.conllu", [replace(one, id=str(k)) for k, one in enumerate(sentences)])
     (tmp_path / "text").write_text("Other words .\n" * 40)
     said = labelled_notes(asked_of(tmp_path / "text", labelled=str(tmp_path / "own.conllu")))
@@ -268,15 +268,15 @@ def test_test_sentences_that_are_trained_on_too_are_told(tmp_path, known):
     ],
 )
 def test_sentences_that_are_read_for_two_purposes_are_told(tmp_path, seen, told):
-    whole = World().treebank("qaa", "train", 180)
+    whole = World().treebank("qaa", "train", 200)
     parts = {
         "train": whole[:40],
-        "dev": whole[40:60],
-        "test": whole[60:80],
-        "text": whole[80:130],
-        "pairs": whole[130:],
+        "dev": whole[40:70],
+        "test": whole[70:100],
+        "text": whole[100:150],
+        "pairs": whole[150:],
     }
-    parts[seen[0]] = [*parts[seen[1]][:10], *parts[seen[0]][:10]]
+    parts[seen[0]] = [*parts[seen[1]][:10], *parts[seen[0]][:20]]
     (tmp_path / "own").mkdir()
     for split in ("train", "dev", "test"):
         write_conllu(tmp_path / "own" / f"nl_own-ud-{split}.conllu", parts[split])
@@ -285,4 +285,21 @@ def test_sentences_that_are_read_for_two_purposes_are_told(tmp_path, seen, told)
     (tmp_path / "pairs.tsv").write_text("".join(pairs))
     given = {"labelled": str(tmp_path / "own"), "parallel": (str(tmp_path / "pairs.tsv"),)}
     (said,) = labelled_notes(asked_of(tmp_path / "text", **given))
-    assert said.startswith("10 of 20 labelled sentences") and told in said
+    assert said.startswith("10 of 30 labelled sentences") and told in said
+
+
+def test_few_sentences_that_select_or_test_are_told(tmp_path):
+    """Of one file a tenth each: with a hundred sentences they are ten, and with 290 the dev set is just too small."""
+    (tmp_path / "text").write_text("Other words .\n" * 40)
+    for count, told in ((100, "10 select and 10 test. A few"), (290, "29 select and 29 test"), (300, None)):
+        write_conllu(tmp_path / f"{count}.conllu", World().treebank("qaa", "train", count))
+        said = labelled_notes(asked_of(tmp_path / "text", labelled=str(tmp_path / f"{count}.conllu")))
+        assert (told in said[0]) if told else not said
+
+
+def test_translated_sentences_are_told_of_where_the_text_has_some(tmp_path, monkeypatch):
+    """A text of NTREX was translated from English, so that the language can be brought into an encoder, too."""
+    request = asked_of(tmp_path / "text")
+    for name, told in (("ntrex:mt", True), ("text:mt:own.txt", False)):
+        monkeypatch.setattr(type(request), "text_name", name)
+        assert [f"--parallel {name}" in line for line in parallel_notes(request)] == [True] * told

@@ -3,12 +3,15 @@
 import errno
 import json
 import os
+from typing import Literal
 
 import pytest
 
+from babelscope.core.errors import InputError
 from babelscope.encoders.load import load_encoder
 from babelscope.encoders.state import weights_of
-from babelscope.surgery import apply
+from babelscope.face.operate import write_operated
+from babelscope.surgery import Operation, apply
 from command_line import babelscope
 
 
@@ -101,3 +104,19 @@ def test_a_full_disk_leaves_nothing_and_is_said(encoder_folder, tmp_path, monkey
     answer = babelscope("operate", encoder_folder, "--op", "reverse", "-o", tmp_path / "made")
     assert answer.status == 2 and "made: cannot be written: No space left on device" in " ".join(answer.errors.split())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_operation_of_ones_own_that_fails_is_told_of_with_its_place(encoder_folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(Operation, "kinds", dict(Operation.kinds))
+
+    class Failing(Operation):
+        """Raises whatever it raises."""
+
+        operation: Literal["failing"] = "failing"
+
+        def apply(self, encoder, seed, donors):
+            raise IndexError("out of range")
+
+    with pytest.raises(InputError, match=r"operation failing: IndexError: out of range \(.*test_operate.py:\d+\)$"):
+        write_operated(str(encoder_folder), ["failing"], tmp_path / "made", 0)
+    assert not (tmp_path / "made").exists()

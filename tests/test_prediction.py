@@ -303,3 +303,9 @@ def test_a_study_is_planned_without_its_data_and_does_not_run(tmp_path):
     assert job.trainings()[1][0][1] == "20,000" and job.trainings()[1][0][4].startswith("~")
     with pytest.raises(InputError, match="could not be fetched"):
         job_of(study, None, tmp_path / "store")
+
+
+def test_a_folder_of_data_that_is_none_is_refused_and_no_size_is_counted(monkeypatch, tmp_path):
+    monkeypatch.setenv("BABELSCOPE_DATA", str(tmp_path / "misspelt"))
+    with sizes_in_place_of_files(known_size), pytest.raises(InputError, match=r"BABELSCOPE_DATA names .*misspelt"):
+        find_file("ner", "wikiann:de", "test")

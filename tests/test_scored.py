@@ -170,7 +170,8 @@ def test_of_the_world_500_are_scored(ran, monkeypatch):
     ("name", "problem"),
     [
         ("glue:RTE", "'glue:RTE' is no data of pos"),
-        ("treebank:qab:nowhere.conllu", "there is no file or folder nowhere.conllu"),
+        (__file__, "is no data of pos by its path alone .did you mean treebank:CODE:/"),
+        ("treebank:qab:nowhere.conllu", "there is no file or folder /.*/nowhere.conllu"),
         ("world:qaz", "the world has no language 'qaz'"),
         ("qab", "its data are named world:qab"),
     ],
@@ -179,6 +180,18 @@ def test_what_cannot_be_scored_is_refused(ran, name, problem):
     store, steps = ran
     with pytest.raises(InputError, match=problem):
         score(store, next(step.model.key for each, step in steps.items() if " pos " in each), name)
+
+
+def test_that_a_file_is_scored_in_part_is_told_and_how_it_is_scored_whole(ran, tmp_path):
+    store, steps = ran
+    model = next(step.model.key for name, step in steps.items() if " pos " in name)
+    write_conllu(tmp_path / "held.conllu", World().treebank("qab", "test", 40))
+    part = score(store, model, f"treebank:qab:{tmp_path}/held.conllu")
+    assert len(part.notes) == 1 and "only the test split is scored" in part.notes[0] and "-test" in part.notes[0]
+    (tmp_path / "held.conllu").rename(tmp_path / "qab-test.conllu")
+    whole = score(store, model, f"treebank:qab:{tmp_path}")
+    assert whole.notes == [] == score(store, model, "world:qab").notes
+    assert values(whole.scores)["words"][0] > 5 * values(part.scores)["words"][0]
 
 
 def test_an_encoder_without_a_task_is_called_that(ran, encoder_folder):

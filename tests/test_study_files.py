@@ -57,6 +57,25 @@ def test_aliases_that_stand_for_more_than_memory_holds_are_refused_at_once(load,
         load("\n".join(["k0: &k0 {a: 1}", *lines]))
 
 
+def test_what_should_be_a_list_is_shown_as_one(load):
+    (fault,) = faults(load, MINIMAL, seeds=2)
+    assert fault == "seeds: should be a list, such as [2] (given: 2)"
+    (fault,) = faults(load, MINIMAL, encoders="world-natural")
+    assert fault == "encoders: should be a list, such as [world-natural] (given: 'world-natural')"
+
+
+def test_a_name_with_a_space_is_refused_in_words(load):
+    (fault,) = faults(load, MINIMAL, name="my study")
+    assert fault.startswith("name: should be of letters, digits, `_`, `.` and `-` alone, without a space")
+
+
+def test_a_folder_is_no_study(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(InputError, match="mine is a folder; give the YAML file of a study"):
+        find_study("mine", {})
+
+
 def test_a_file_that_cannot_be_read_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"absent.yaml: cannot be read: No such file"):
         load_study(tmp_path / "absent.yaml")

@@ -12,6 +12,7 @@ from babelscope.core.examples import gold_labels, read_twice
 from babelscope.corpora.bio import OUTSIDE
 from babelscope.corpora.doubtful import earlier_ones, one_label, untrained_labels
 from babelscope.corpora.sources import SPLITS, Split
+from babelscope.report.cautions import FEWEST_SENTENCES
 from babelscope.tasks.kinds import kind_of
 
 LABELLED = "labelled sentences"
@@ -29,7 +30,18 @@ def labelled_notes(request: Request) -> list[str]:
     of_labels = (line for split, given in labels.items() for line in one_label(LABELLED, split, given))
     untrained = _untrained(request, labels)
     told = [*of_labels, *untrained, *earlier_ones(LABELLED, splits["test"])]
-    return [*_seen(request, splits), *(f"{line}." for line in told)]
+    return [*_few(splits), *_seen(request, splits), *(f"{line}." for line in told)]
+
+
+def _few(splits: Splits) -> Iterator[str]:
+    """That too few sentences select or test for a score to say much."""
+    uses: dict[Split, str] = {"dev": "select", "test": "test"}
+    few = [f"{len(splits[split]):,} {use}" for split, use in uses.items() if len(splits[split]) < FEWEST_SENTENCES]
+    if few:
+        yield (
+            f"Of the {LABELLED} {' and '.join(few)}. A few others could give quite another score; {FEWEST_SENTENCES} "
+            "are the least. A folder can have larger files of these splits."
+        )
 
 
 def _untrained(request: Request, labels: Mapping[Split, Sequence[str]]) -> Iterator[str]:

@@ -21,6 +21,7 @@ from babelscope.corpora.plain import OWN, text_file
 from babelscope.corpora.raw_text import FIRST, other_kind
 from babelscope.corpora.scripts import check_script
 from babelscope.corpora.spacing import unspaced_script
+from babelscope.corpora.translations import COLLECTIONS
 from babelscope.corpora.unlabelled import WORD_A_LINE, word_a_line
 from babelscope.world import LANGUAGES
 
@@ -104,7 +105,12 @@ def _words(text: str) -> list[str]:
 
 
 def parallel_notes(request: Request) -> list[str]:
-    """A warning for each stretch of the translated sentences that is not in step with what it translates."""
+    """A warning for each stretch of the translated sentences that is not in step; or that there could be some."""
+    if not request.parallel and request.text_name.partition(":")[0] in COLLECTIONS:
+        return [
+            f"The text was translated from English: --parallel {request.text_name} has the language brought into an "
+            "encoder as well, which often gives more than the text alone."
+        ]
     return [f"Of the translated sentences, {mismatch}." for mismatch in mismatches(translated(request).pairs)]
 
 

@@ -15,6 +15,7 @@ from babelscope.core.registry import Registered
 D = TypeVar("D", bound=Declaration)
 T = TypeVar("T")
 
+QUOTES = "'\""
 _GIVEN = Repr()
 _GIVEN.maxlevel, _GIVEN.maxstring, _GIVEN.maxother = 2, 80, 80
 """Shows values in messages, cut short: aliases can make a small file stand for a value without end."""
@@ -56,6 +57,8 @@ def _fault(kind: type[Declaration], fault: Any) -> str:
 
 def in_words(fault: Any) -> str:
     """What is wrong with a value, as pydantic tells it, in the words of those who write studies."""
+    if fault["type"] == "tuple_type" and isinstance(fault["input"], str | int | float):
+        return f"should be a list, such as [{_GIVEN.repr(fault['input']).strip(QUOTES)}]"
     if template := _IN_WORDS.get(fault["type"]):
         return template.format(**fault.get("ctx", {}))
     return str(fault["msg"]).removeprefix("Value error, ")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from babelscope.core.errors import InputError
-from babelscope.corpora.sources import Split
+from babelscope.corpora.sources import Split, data_folders
 
 NOT_HERE = "not here"
 """What stands in place of a file's digest begins so."""
@@ -32,7 +32,7 @@ def found(digest: Callable[[], str], name: str, split: Split, examples: int | No
     """The digest of a data set, and how many of its examples are read: those that are wanted, None for all.
 
     Raises:
-        InputError: it is not to be had, and its size is not known.
+        InputError: it is not to be had, and its size is not known; or a folder of data that is named is none.
     """
     known, missing = _sizes.get()
     size = known(name, split)
@@ -42,5 +42,6 @@ def found(digest: Callable[[], str], name: str, split: Split, examples: int | No
         if name not in missing:
             return digest(), examples
     except InputError:
+        data_folders()  # that one is named wrongly is no reason to count known sizes
         missing.add(name)  # it is looked for once, since the network may take its time to say no
     return f"{NOT_HERE}: {name}, {split}", min(size, examples or size)

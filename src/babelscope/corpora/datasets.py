@@ -13,6 +13,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 from babelscope.core.declaration import Declaration
 from babelscope.core.errors import DataError, InputError, did_you_mean
 from babelscope.core.examples import Sentence
+from babelscope.core.outside import given_path
 from babelscope.core.tasks import ENTITIES, LINES, TEXTS, TREES, WORDS, Task, task_of
 from babelscope.corpora import bio
 from babelscope.corpora.absent import NOT_HERE, found
@@ -261,6 +262,9 @@ def _other_data(name: str, task: Task) -> InputError:
     names = ", ".join((*world, *source_names(task)))
     prefixes = {each.partition(":")[0] for each in (*world, *source_names(task)) if ":" in each}
     near = did_you_mean(name.partition(":")[0], prefixes)
+    own = next((each.removesuffix("FILE") for each in source_names(task) if each.endswith(":FILE")), None)
+    if own and given_path(name).exists():
+        near = f" by its path alone (did you mean {own}{name}, with the code of its language?)"
     return InputError(f"{name!r} is no data of {task}{near}, whose data sets are named {names}")
 
 

@@ -59,7 +59,7 @@ class OwnSplits(NamedTuple):
         if path.is_file():
             return path
         if not path.is_dir():
-            raise InputError(f"{name}: there is no file or folder {path}")
+            raise InputError(f"{name}: there is no file or folder {path.absolute()}")
         return self._of_folder(name, path, split)
 
     def _of_folder(self, name: str, folder: Path, split: Split) -> Path:

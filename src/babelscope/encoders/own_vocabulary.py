@@ -69,8 +69,9 @@ def check_own(language: str | None, languages: Collection[str]) -> None:
         InputError: names those that have.
     """
     if language and languages and not known_as(language, languages):
+        have = ", ".join(dict.fromkeys(languages))
         raise InputError(
-            f"{language} has no tokenizer of its own in this model; {', '.join(languages)} have. Name the one of them "
+            f"{language} has no tokenizer of its own in this model; {have} have. Name the one of them "
             "in whose pieces the text is to be read; a text in none of them is read best in those of a language that "
             "the model read before any was brought in"
         )

@@ -183,7 +183,7 @@ class Job(NamedTuple):
         example = ", such as --with scale=small" if self.study.name.partition("@")[0] in STUDIES else ""
         return (
             f"{self.store.address}: no results of {self.study.name} for these parameters: run it first, or give the "
-            f"--with that it was run with{example}"
+            f"--with that it was run with{example}. A file of data that has changed since counts as other data"
         )
 
     def report(self) -> Report:

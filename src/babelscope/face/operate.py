@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from traceback import extract_tb
 from typing import TYPE_CHECKING
 
-from babelscope.core.errors import InputError
+from babelscope.core.errors import BabelscopeError, InputError
 from babelscope.core.files import replacing
 from babelscope.core.outside import writable_path
 from babelscope.core.version import __version__
 from babelscope.encoders.folder import MODEL_FILE
 from babelscope.encoders.heads import class_with_head
 from babelscope.encoders.places import Place, locate
-from babelscope.surgery import Operation, apply, donors_of, parse_operation
+from babelscope.surgery import Operation, apply, describe, donors_of, parse_operation
 
 if TYPE_CHECKING:
     from babelscope.encoders.load import Encoder
@@ -77,9 +79,23 @@ def _operated(
     from babelscope.encoders.state import weights_of
 
     encoder = load_located(place)
-    operated = apply(encoder, operations, seed, {name: load_located(donor) for name, donor in donors.items()})
+    loaded = {name: load_located(donor) for name, donor in donors.items()}
+    try:
+        operated = apply(encoder, operations, seed, loaded)
+    except BabelscopeError:
+        raise
+    except Exception as error:  # whatever somebody else's operation raises
+        problem = f"{type(error).__name__}: {error}{_place(error, operations)}"
+        raise InputError(f"operation {describe(operations)}: {problem}") from error
     before, after = (sum(weight.numel() for weight in weights_of(each).values()) for each in (encoder, operated))
     return operated, (before, after)
+
+
+def _place(error: Exception, operations: Sequence[Operation]) -> str:
+    """Where in an operation's file it was raised."""
+    files = {inspect.getfile(type(operation)) for operation in operations}
+    frames = [frame for frame in extract_tb(error.__traceback__) if frame.filename in files]
+    return f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
 
 
 def _write_record(

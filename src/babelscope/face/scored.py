@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from babelscope.core.errors import InputError
 from babelscope.core.intervals import Interval
+from babelscope.core.outside import given_path
 from babelscope.core.scores import measure_of
 from babelscope.corpora.datasets import WORLD_PREFIX, Dataset, WorldData, find, find_file, limited
 from babelscope.encoders.own_vocabulary import check_own
@@ -44,6 +45,14 @@ class Scored(NamedTuple):
         """What was scored on."""
         world = f", artificial world {self.data.seed}" if isinstance(self.data, WorldData) else ""
         return f"{self.data.name} ({self.data.code}{world})"
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know of the data."""
+        division = "" if isinstance(self.data, WorldData) else self.data.division
+        own = given_path(self.data.name.split(":")[-1]).is_file()
+        whole = "; of a folder with a file for each split, the name of one ending in -test, that one is scored whole"
+        return [f"only the test split is scored: {division}{whole * own}"] if division else []
 
     @property
     def in_words(self) -> dict[str, str]:

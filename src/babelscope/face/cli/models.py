@@ -78,6 +78,8 @@ def score(
     width = max(map(len, found.in_words))
     for said, value in found.in_words.items():
         out.print(f"{said:<{width}}  {value}", highlight=False)
+    for note in found.notes:
+        err.print(f"note: {note}", markup=False, highlight=False)
 
 
 def operate(

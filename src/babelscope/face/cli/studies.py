@@ -135,8 +135,10 @@ def status(
     job = job_of(name, with_, store)
     if watch:
         _watch(job, name)
-    else:
-        out.print(table_of(*job.status()))
+        return
+    out.print(table_of(*job.status()))
+    if not job.store.folder.exists():
+        err.print(f"note: {job.store.address}: there is no such store yet", markup=False, highlight=False)
 
 
 def _watch(job: Job, name: str) -> None:
