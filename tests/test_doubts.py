@@ -132,7 +132,7 @@ def test_test_sentences_that_come_again_are_told(tmp_path, encoder_folder, count
     again = [replace(each, id=f"again{k}") for k, each in enumerate(SENTENCES["test"][:count])]
     found = told(tmp_path, encoder_folder, test=[*again, *SENTENCES["test"][: 20 - count]])
     assert len(found) == said
-    assert all(line.startswith(f"{count} of 20 examples of the test split are earlier ones again") for line in found)
+    assert all(line.startswith(f"{count} of 20 examples of the test split repeat earlier ones") for line in found)
 
 
 @given(st.lists(st.sampled_from("abcdefgh"), max_size=12), st.lists(st.sampled_from("abcdefgh"), max_size=12))

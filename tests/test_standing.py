@@ -175,6 +175,16 @@ def test_as_good_is_said_of_what_shows_to_be_within_the_margin(decided):
     assert open_.startswith("Not shown to be worse: ") and open_.count("behind by") == 1
 
 
+def test_what_does_better_on_the_test_set_alone_is_ahead(store):
+    dev, test = scores_of((0.9, 0.88, 0.8, 0.8, 0.6), 4), scores_of((0.9, 0.91, 0.8, 0.8, 0.6), 4)
+    outcome = outcome_of(raced(store, dev, test, 4), Constant("X", *[score(0.2, sentences=40)] * 2))
+    (said,) = [line for line in beside_best(outcome) if "ahead by" in line]
+    second = next(placed for placed in outcome.placed if placed.behind and placed.behind.interval.mean < 0)
+    assert (
+        f"{second.recipe.name} (ahead by {100 * -second.behind.interval.mean:.1f} points [" in said
+    )
+
+
 @pytest.mark.parametrize(
     ("difference", "p", "p_equal", "said"),
     [

@@ -46,8 +46,9 @@ def beside_best(outcome: Outcome) -> list[str]:
     for placed in outcome.placed:
         if placed.behind and not placed.is_open:
             there = in_shared_rounds(outcome.best, placed)
-            behind = f"behind by {in_points(placed.behind.interval)}{f', {there}' if there else ''}"
-            name = f"{placed.recipe.name} ({behind})"
+            gap = placed.behind.interval
+            behind = f"ahead by {in_points(gap.negative)}" if gap.mean < 0 else f"behind by {in_points(gap)}"
+            name = f"{placed.recipe.name} ({behind}{f', {there}' if there else ''})"
             by_standing.setdefault(standing(placed.behind, outcome.margin), []).append(name)
     return [f"{capitalised(said)}: {'; '.join(names)}." for said, names in by_standing.items() if said != WORSE]
 

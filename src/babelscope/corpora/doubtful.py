@@ -45,6 +45,6 @@ def earlier_ones(data: str, examples: Collection[object]) -> Iterator[str]:
     """That much of the test split comes again in it."""
     if found := repeated(examples):
         yield (
-            f"{data}: {found:,} of {len(examples):,} examples of the test split are earlier ones again, each of which "
-            "intervals over sentences take for another"
+            f"{data}: {found:,} of {len(examples):,} examples of the test split repeat earlier ones; intervals over "
+            "sentences count each as a new one, so that they are too narrow"
         )

@@ -177,10 +177,8 @@ def _below(scores: Sequence[Score]) -> Iterator[str]:
         worse = [score.place for score, baseline in pairs if score.samples.mean < baseline - ROUNDING]
         if worse:
             own = [score for score, _ in pairs]
-            yield (
-                f"{title_of(own[0].task)}: {condition} is below the baseline {name} in {counted(len(worse))} of "
-                f"{counted(len(own), noun_of(own))}: {listed(worse)}."
-            )
+            share = f"{counted(len(worse))} of {counted(len(own), noun_of(own))}: " if len(own) > 1 else ""
+            yield f"{title_of(own[0].task)}: {condition} is below the baseline {name} in {share}{listed(worse)}."
 
 
 def _no_more_than(scores: Sequence[Score]) -> Iterator[str]:
