@@ -180,9 +180,7 @@ def test_what_does_better_on_the_test_set_alone_is_ahead(store):
     outcome = outcome_of(raced(store, dev, test, 4), Constant("X", *[score(0.2, sentences=40)] * 2))
     (said,) = [line for line in beside_best(outcome) if "ahead by" in line]
     second = next(placed for placed in outcome.placed if placed.behind and placed.behind.interval.mean < 0)
-    assert (
-        f"{second.recipe.name} (ahead by {100 * -second.behind.interval.mean:.1f} points [" in said
-    )
+    assert f"{second.recipe.name} (ahead by {100 * -second.behind.interval.mean:.1f} points [" in said
 
 
 @pytest.mark.parametrize(
