@@ -11,7 +11,7 @@ from babelscope.advise import floor
 from babelscope.advise.labelled import labelled_notes
 from babelscope.advise.outcome import Floor, Outcome, Placed
 from babelscope.advise.outputs import Outputs
-from babelscope.advise.raw import check_text, line_notes, match_notes, parallel_notes
+from babelscope.advise.raw import check_text, line_notes, match_notes, translation_note
 from babelscope.advise.recipes import Recipe
 from babelscope.advise.request import Request, command_line
 from babelscope.advise.scores import Behind, interval_of
@@ -291,7 +291,7 @@ def test_sentences_that_are_read_for_two_purposes_are_told(tmp_path, seen, told)
 def test_few_sentences_that_select_or_test_are_told(tmp_path):
     """Of one file a tenth each: with a hundred sentences they are ten, and with 290 the dev set is just too small."""
     (tmp_path / "text").write_text("Other words .\n" * 40)
-    for count, told in ((100, "10 select and 10 test. A few"), (290, "29 select and 29 test"), (300, None)):
+    for count, told in ((100, "10 select and 10 test: with"), (290, "29 select and 29 test"), (300, None)):
         write_conllu(tmp_path / f"{count}.conllu", World().treebank("qaa", "train", count))
         said = labelled_notes(asked_of(tmp_path / "text", labelled=str(tmp_path / f"{count}.conllu")))
         assert (told in said[0]) if told else not said
@@ -300,6 +300,8 @@ def test_few_sentences_that_select_or_test_are_told(tmp_path):
 def test_translated_sentences_are_told_of_where_the_text_has_some(tmp_path, monkeypatch):
     """A text of NTREX was translated from English, so that the language can be brought into an encoder, too."""
     request = asked_of(tmp_path / "text")
-    for name, told in (("ntrex:mt", True), ("text:mt:own.txt", False)):
+    for name, code, told in (("ntrex:mt", "mt", True), ("text:mt:own.txt", "mt", False), ("ntrex:en", "eng", False)):
         monkeypatch.setattr(type(request), "text_name", name)
-        assert [f"--parallel {name}" in line for line in parallel_notes(request)] == [True] * told
+        noted = translation_note(request.model_copy(update={"language": code}))
+        assert [f"--parallel {name}" in line for line in noted] == [True] * told
+    assert translation_note(request.model_copy(update={"language": "mt", "parallel": ("ntrex:mt",)})) == []

@@ -117,6 +117,7 @@ def test_an_operation_of_ones_own_that_fails_is_told_of_with_its_place(encoder_f
         def apply(self, encoder, seed, donors):
             raise IndexError("out of range")
 
-    with pytest.raises(InputError, match=r"operation failing: IndexError: out of range \(.*test_operate.py:\d+\)$"):
-        write_operated(str(encoder_folder), ["failing"], tmp_path / "made", 0)
+    for texts, told in ((["failing"], "operation failing"), (["reverse", "failing"], "one of the .* reverse; failing")):
+        with pytest.raises(InputError, match=rf"{told}: IndexError: out of range \(.*test_operate.py:\d+\)$"):
+            write_operated(str(encoder_folder), texts, tmp_path / "made", 0)
     assert not (tmp_path / "made").exists()

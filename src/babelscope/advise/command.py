@@ -18,7 +18,7 @@ from babelscope.advise.outcome import Outcome, outcome_of
 from babelscope.advise.outputs import Outputs
 from babelscope.advise.plan import Planned, planned
 from babelscope.advise.race import Race, Watching
-from babelscope.advise.raw import check_text, code_notes, line_notes, match_notes, parallel_notes
+from babelscope.advise.raw import check_text, code_notes, line_notes, match_notes, parallel_notes, translation_note
 from babelscope.advise.recipes import letters_for
 from babelscope.advise.record import record_of
 from babelscope.advise.request import Request, check_names
@@ -90,6 +90,7 @@ def look(request: Request, say: Say = lambda text: None) -> Advice:
         *code_notes(request.code),
         *line_notes(request),
         *parallel_notes(request),
+        *translation_note(request),
         *match_notes(request, lines),
         *labelled_notes(request),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from babelscope.advise.data import forms_of, read_split, source_data, text_data
+from babelscope.advise.data import forms_of, labelled_data, read_split, source_data, text_data
 from babelscope.advise.request import Request
 from babelscope.advise.translated import translated
 from babelscope.core.examples import gold_labels, read_twice
@@ -30,17 +30,19 @@ def labelled_notes(request: Request) -> list[str]:
     of_labels = (line for split, given in labels.items() for line in one_label(LABELLED, split, given))
     untrained = _untrained(request, labels)
     told = [*of_labels, *untrained, *earlier_ones(LABELLED, splits["test"])]
-    return [*_few(splits), *_seen(request, splits), *(f"{line}." for line in told)]
+    return [*_few(request, splits), *_seen(request, splits), *(f"{line}." for line in told)]
 
 
-def _few(splits: Splits) -> Iterator[str]:
+def _few(request: Request, splits: Splits) -> Iterator[str]:
     """That too few sentences select or test for a score to say much."""
     uses: dict[Split, str] = {"dev": "select", "test": "test"}
     few = [f"{len(splits[split]):,} {use}" for split, use in uses.items() if len(splits[split]) < FEWEST_SENTENCES]
     if few:
+        data = labelled_data(request, "test")
+        larger = ". A folder can have larger files of these splits" if data.splits_one_file and data.is_own else ""
         yield (
-            f"Of the {LABELLED} {' and '.join(few)}. A few others could give quite another score; {FEWEST_SENTENCES} "
-            "are the least. A folder can have larger files of these splits."
+            f"Of the {LABELLED} {' and '.join(few)}: with fewer than {FEWEST_SENTENCES} each, others could give quite "
+            f"another score{larger}."
         )
 
 

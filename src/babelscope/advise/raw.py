@@ -17,6 +17,7 @@ from babelscope.core.languages import REAL_LANGUAGES, language_name
 from babelscope.corpora.codes import same_language, shortest
 from babelscope.corpora.lines import numbered_lines
 from babelscope.corpora.mismatched import mismatches
+from babelscope.corpora.parallel import SOURCE
 from babelscope.corpora.plain import OWN, text_file
 from babelscope.corpora.raw_text import FIRST, other_kind
 from babelscope.corpora.scripts import check_script
@@ -105,13 +106,19 @@ def _words(text: str) -> list[str]:
 
 
 def parallel_notes(request: Request) -> list[str]:
-    """A warning for each stretch of the translated sentences that is not in step; or that there could be some."""
-    if not request.parallel and request.text_name.partition(":")[0] in COLLECTIONS:
-        return [
-            f"The text was translated from English: --parallel {request.text_name} has the language brought into an "
-            "encoder as well, which often gives more than the text alone."
-        ]
+    """A warning for each stretch of the translated sentences that is not in step with what it translates."""
     return [f"Of the translated sentences, {mismatch}." for mismatch in mismatches(translated(request).pairs)]
+
+
+def translation_note(request: Request) -> list[str]:
+    """That the text is itself a translation, which `--parallel` takes, where that is not given."""
+    of_english = request.text_name.partition(":")[0] in COLLECTIONS and not same_language(request.language, SOURCE)
+    if request.parallel or not of_english:
+        return []
+    return [
+        f"The text was translated from English: --parallel {request.text_name} has the language brought into an "
+        "encoder as well, which often gives more than the text alone."
+    ]
 
 
 def code_notes(language: str) -> list[str]:

@@ -15,7 +15,6 @@ from babelscope.core.registry import Registered
 D = TypeVar("D", bound=Declaration)
 T = TypeVar("T")
 
-QUOTES = "'\""
 _GIVEN = Repr()
 _GIVEN.maxlevel, _GIVEN.maxstring, _GIVEN.maxother = 2, 80, 80
 """Shows values in messages, cut short: aliases can make a small file stand for a value without end."""
@@ -57,15 +56,13 @@ def _fault(kind: type[Declaration], fault: Any) -> str:
 
 def in_words(fault: Any) -> str:
     """What is wrong with a value, as pydantic tells it, in the words of those who write studies."""
-    if fault["type"] == "tuple_type" and isinstance(fault["input"], str | int | float):
-        return f"should be a list, such as [{_GIVEN.repr(fault['input']).strip(QUOTES)}]"
     if template := _IN_WORDS.get(fault["type"]):
         return template.format(**fault.get("ctx", {}))
     return str(fault["msg"]).removeprefix("Value error, ")
 
 
 _IN_WORDS = {
-    "tuple_type": "should be a list, such as [one, another]",
+    "tuple_type": "should be a list, in brackets: [one] or [one, another]",
     "dict_type": "should be keys with values, such as {{key: value}}",
     "model_type": "should be keys with values, such as {{key: value}}",
     "too_short": "should have {min_length} or more entries",
@@ -78,6 +75,7 @@ _IN_WORDS = {
     "float_type": "should be a number",
     "string_type": "should be text",
     "string_unicode": "should be text that can be written as UTF-8",
+    "string_pattern_mismatch": "should have no other characters than names have here, such as a space ({pattern})",
     "string_too_long": "should have at most {max_length} characters",
     "bool_parsing": "should be true or false",
     "bool_type": "should be true or false",

@@ -32,7 +32,7 @@ def found(digest: Callable[[], str], name: str, split: Split, examples: int | No
     """The digest of a data set, and how many of its examples are read: those that are wanted, None for all.
 
     Raises:
-        InputError: it is not to be had, and its size is not known; or a folder of data that is named is none.
+        InputError: it is not to be had, and its size is not known; or BABELSCOPE_DATA names what is no folder.
     """
     known, missing = _sizes.get()
     size = known(name, split)
@@ -42,6 +42,6 @@ def found(digest: Callable[[], str], name: str, split: Split, examples: int | No
         if name not in missing:
             return digest(), examples
     except InputError:
-        data_folders()  # that one is named wrongly is no reason to count known sizes
+        data_folders()  # a misspelt BABELSCOPE_DATA is an error: data may be where it should lead
         missing.add(name)  # it is looked for once, since the network may take its time to say no
     return f"{NOT_HERE}: {name}, {split}", min(size, examples or size)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -262,10 +263,15 @@ def _other_data(name: str, task: Task) -> InputError:
     names = ", ".join((*world, *source_names(task)))
     prefixes = {each.partition(":")[0] for each in (*world, *source_names(task)) if ":" in each}
     near = did_you_mean(name.partition(":")[0], prefixes)
-    own = next((each.removesuffix("FILE") for each in source_names(task) if each.endswith(":FILE")), None)
-    if own and given_path(name).exists():
-        near = f" by its path alone (did you mean {own}{name}, with the code of its language?)"
-    return InputError(f"{name!r} is no data of {task}{near}, whose data sets are named {names}")
+    own = " or ".join(each for each in source_names(task) if each.endswith(":FILE"))
+    file = f"; a file of one's own is named {own}, with the code of its language" if own and _is_file(name) else ""
+    return InputError(f"{name!r} is no data of {task}{near}, whose data sets are named {names}{file}")
+
+
+def _is_file(name: str) -> bool:
+    with suppress(InputError):  # there can be no such path
+        return given_path(name).is_file()
+    return False
 
 
 def data_labels(data: WorldData | FileData) -> dict[str, str]:

@@ -46,5 +46,5 @@ def earlier_ones(data: str, examples: Collection[object]) -> Iterator[str]:
     if found := repeated(examples):
         yield (
             f"{data}: {found:,} of {len(examples):,} examples of the test split repeat earlier ones; intervals over "
-            "sentences count each as a new one, so that they are too narrow"
+            "sentences count each as a new one, which makes the intervals too narrow"
         )

@@ -82,18 +82,19 @@ def _operated(
     loaded = {name: load_located(donor) for name, donor in donors.items()}
     try:
         operated = apply(encoder, operations, seed, loaded)
-    except BabelscopeError:
+    except (BabelscopeError, MemoryError):
         raise
     except Exception as error:  # whatever somebody else's operation raises
+        several = "one of the operations " if len(operations) > 1 else "operation "
         problem = f"{type(error).__name__}: {error}{_place(error, operations)}"
-        raise InputError(f"operation {describe(operations)}: {problem}") from error
+        raise InputError(f"{several}{describe(operations)}: {problem}") from error
     before, after = (sum(weight.numel() for weight in weights_of(each).values()) for each in (encoder, operated))
     return operated, (before, after)
 
 
 def _place(error: Exception, operations: Sequence[Operation]) -> str:
     """Where in an operation's file it was raised."""
-    files = {inspect.getfile(type(operation)) for operation in operations}
+    files = {inspect.unwrap(type(operation).apply).__code__.co_filename for operation in operations}
     frames = [frame for frame in extract_tb(error.__traceback__) if frame.filename in files]
     return f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
 

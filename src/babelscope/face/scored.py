@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from babelscope.core.errors import InputError
 from babelscope.core.intervals import Interval
-from babelscope.core.outside import given_path
 from babelscope.core.scores import measure_of
 from babelscope.corpora.datasets import WORLD_PREFIX, Dataset, WorldData, find, find_file, limited
+from babelscope.corpora.own_splits import OWN_ENTITIES, OWN_TREEBANKS
 from babelscope.encoders.own_vocabulary import check_own
 from babelscope.engine.store import Store
 from babelscope.engine.trained import reads_first, trained_model
@@ -49,10 +49,12 @@ class Scored(NamedTuple):
     @property
     def notes(self) -> list[str]:
         """What to know of the data."""
-        division = "" if isinstance(self.data, WorldData) else self.data.division
-        own = given_path(self.data.name.split(":")[-1]).is_file()
-        whole = "; of a folder with a file for each split, the name of one ending in -test, that one is scored whole"
-        return [f"only the test split is scored: {division}{whole * own}"] if division else []
+        if isinstance(self.data, WorldData) or not self.data.division:
+            return []
+        ways = (OWN_TREEBANKS, OWN_ENTITIES)
+        own = next((way for way in ways if self.data.source.startswith(way.prefix)), None)
+        whole = f"; to score a whole file, give a folder with it, named …-test{own.endings[0]}" if own else ""
+        return [f"only the test split is scored: {self.data.division}{whole}"]
 
     @property
     def in_words(self) -> dict[str, str]:

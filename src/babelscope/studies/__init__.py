@@ -165,7 +165,7 @@ def find_study(name: str, changes: Mapping[str, Any]) -> Study:
     base, at, profile = name.partition("@")
     if base not in STUDIES:
         near = did_you_mean(base, STUDIES)
-        if given_path(name).is_dir():
+        if name and not near and given_path(name).is_dir():
             raise InputError(f"{name} is a folder; give the YAML file of a study")
         raise InputError(f"no study is named {base!r}{near}; there are {', '.join(STUDIES)}, or give a YAML file")
     return STUDIES[base].study(profile if at else None, changes)

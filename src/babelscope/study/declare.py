@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterable
 from math import prod
 from pathlib import Path
@@ -51,22 +50,13 @@ Seed = Annotated[int, Field(ge=0, lt=2**63)]
 """Files of rows hold numbers of 64 bits."""
 
 
-NAME = r"^[\w.-]+(@[\w.-]+)?$"
-
-
-def _of_letters(name: Any) -> Any:
-    if isinstance(name, str) and not re.fullmatch(NAME, name):
-        raise ValueError("should be of letters, digits, `_`, `.` and `-` alone, without a space")
-    return name
-
-
 def _of_a_study(name: str) -> str:
     if not all(part.strip(".") for part in name.split("@")):
         raise ValueError("should not be of dots alone, which are folders' names; give it a letter or a digit")
     return checked_name(name)
 
 
-StudyName = Annotated[str, BeforeValidator(_of_letters), AfterValidator(_of_a_study)]
+StudyName = Annotated[str, AfterValidator(_of_a_study)]
 
 
 class Surgery(Declaration):
@@ -134,7 +124,7 @@ class Contrast(Declaration):
 class Study(Declaration):
     """Every encoder under every surgery is tuned on every task with every seed, and scored on the task's data sets."""
 
-    name: StudyName = Field(pattern=NAME)
+    name: StudyName = Field(pattern=r"^[\w.-]+(@[\w.-]+)?$")
     """Letters, digits, `_`, `.` and `-`. It is in every row."""
     question: str = ""
     """What the study asks, in words. It heads the report."""
