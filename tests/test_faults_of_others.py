@@ -8,12 +8,11 @@ from typing import Any, ClassVar, Literal
 import pytest
 import torch
 
-from babelscope.core.errors import EncoderError, InputError, StudyError
+from babelscope.core.errors import EncoderError, InputError, StudyError, told
 from babelscope.core.scores import MEASURES, Measure
 from babelscope.core.tasks import TASKS
 from babelscope.encoders import anatomy
 from babelscope.encoders.state import weights_of, with_weights
-from babelscope.engine.worker import _told
 from babelscope.measures import comparison, layers, similarity
 from babelscope.measures.layers import LayerMeasure, MeasureLayers
 from babelscope.measures.measure import Measure as Measured
@@ -124,9 +123,9 @@ def test_a_method_that_is_missing_is_named(monkeypatch, encoder):
 
     with pytest.raises(NotImplementedError) as raised:
         Lacking().apply(encoder, 0, {})
-    assert _told(raised.value) == "Lacking has no method apply, which it has to define"
-    assert _told(NotImplementedError("of this kind")) == "NotImplementedError: of this kind"
-    assert _told(ValueError("no")) == "ValueError: no"
+    assert told(raised.value) == "Lacking has no method apply, which it has to define"
+    assert told(NotImplementedError("of this kind")) == "NotImplementedError: of this kind"
+    assert told(ValueError("no")) == "ValueError: no"
 
 
 def test_a_section_that_fails_is_named(monkeypatch):

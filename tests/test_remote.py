@@ -41,6 +41,13 @@ def test_what_one_machine_computes_others_have(machine: Machine, outside: Path) 
     assert runs(outside) == {"step": 1}
 
 
+def test_a_store_is_there_for_a_machine_that_has_read_nothing_of_it(machine: Machine) -> None:
+    assert not machine("first").is_there
+    prepared(machine("first"))
+    second = machine("second")
+    assert second.is_there and not second.folder.exists()
+
+
 def test_a_step_that_is_computed_elsewhere_is_waited_for(machine: Machine, outside: Path) -> None:
     step, (first, second) = Toy(name="step", outside=str(outside)), map(prepared, map(machine, ("first", "second")))
     with first.claim(step.key) as mine:

@@ -53,6 +53,7 @@ class Declaration(BaseModel):
 
 
 _SETS = (set, frozenset)
+"""Made once: every field of every declaration is asked."""
 
 
 def _refuse(kind: type[Declaration], problem: LiteralString, given: Mapping[str, Any], names: list[str]) -> None:

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from traceback import walk_tb
 
 
 def did_you_mean(given: str, there: Iterable[str]) -> str:
@@ -18,6 +19,15 @@ def did_you_mean(given: str, there: Iterable[str]) -> str:
     names = list(there)
     close = [] if given in names else get_close_matches(given, names, n=1)
     return f" (did you mean {close[0]}?)" if close else ""
+
+
+def told(error: Exception) -> str:
+    """What went wrong in code that may be another package's; of a method that its class lacks, the name."""
+    if isinstance(error, NotImplementedError) and not error.args:
+        *_, (frame, _) = walk_tb(error.__traceback__)
+        owner = type(frame.f_locals["self"]).__name__ if "self" in frame.f_locals else "a class"
+        return f"{owner} has no method {frame.f_code.co_name}, which it has to define"
+    return f"{type(error).__name__}: {error}"
 
 
 class BabelscopeError(Exception):

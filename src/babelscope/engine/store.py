@@ -64,6 +64,11 @@ class Store:
         with explained(self.folder):
             refuse_foreign(self.folder)
 
+    @property
+    def is_there(self) -> bool:
+        """Whether anything was ever computed into it."""
+        return self.folder.exists()
+
     def has(self, key: str) -> bool:
         """Whether the result is published. Its checksums are not looked at."""
         return self.place_of(key).is_dir()

@@ -21,7 +21,7 @@ from threading import Thread, Timer
 from typing import Any
 
 from babelscope.core.devices import is_out_of_memory
-from babelscope.core.errors import BabelscopeError, NoMemoryError, OtherRunError, StoreError
+from babelscope.core.errors import BabelscopeError, NoMemoryError, OtherRunError, StoreError, told
 from babelscope.core.row import Row
 from babelscope.core.step import Interrupted, Step
 from babelscope.engine.child import GRACE, TOLD_TO_END
@@ -185,7 +185,7 @@ def _execute(key: str, pickled: bytes, store: Store, workspace: DraftWorkspace) 
             traceback.print_exc()
         if is_out_of_memory(error):  # which another step may have
             return Lost(key, f"the accelerator has too little memory for it: {error}", TRIES)
-        return _failed(key, error, f"{_told(error)}; the traceback is in {store.logs.of(key)}")
+        return _failed(key, error, f"{told(error)}; the traceback is in {store.logs.of(key)}")
     return Finished(key, seconds)
 
 
@@ -196,15 +196,6 @@ def _give_memory_back() -> None:
         torch.cuda.empty_cache()
     with suppress(AttributeError, OSError, TypeError):  # of another C library than GNU's
         ctypes.CDLL(None).malloc_trim(0)
-
-
-def _told(error: Exception) -> str:
-    """What went wrong; of a method that another package's class lacks, its name."""
-    if isinstance(error, NotImplementedError) and not error.args:
-        *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-        owner = type(frame.f_locals["self"]).__name__ if "self" in frame.f_locals else "a class"
-        return f"{owner} has no method {frame.f_code.co_name}, which it has to define"
-    return f"{type(error).__name__}: {error}"
 
 
 def _failed(key: str, error: Exception, message: str) -> Failed:

@@ -175,7 +175,7 @@ class Job(NamedTuple):
         return rows
 
     def _nothing(self) -> str:
-        if not self.store.folder.exists():
+        if not self.store.is_there:
             return (
                 f"{self.store.address}: there is no such store yet: run the study first, or give the store of its run "
                 "with --store"

@@ -9,7 +9,7 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import TYPE_CHECKING
 
-from babelscope.core.errors import BabelscopeError, InputError
+from babelscope.core.errors import BabelscopeError, InputError, told
 from babelscope.core.files import replacing
 from babelscope.core.outside import writable_path
 from babelscope.core.version import __version__
@@ -86,8 +86,7 @@ def _operated(
         raise
     except Exception as error:  # whatever somebody else's operation raises
         several = "one of the operations " if len(operations) > 1 else "operation "
-        problem = f"{type(error).__name__}: {error}{_place(error, operations)}"
-        raise InputError(f"{several}{describe(operations)}: {problem}") from error
+        raise InputError(f"{several}{describe(operations)}: {told(error)}{_place(error, operations)}") from error
     before, after = (sum(weight.numel() for weight in weights_of(each).values()) for each in (encoder, operated))
     return operated, (before, after)
 

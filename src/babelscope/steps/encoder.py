@@ -90,7 +90,7 @@ class Load(EncoderStep):
     def has_mlm_head(self) -> bool | None:
         return has_mlm_head(self.place)
 
-    @property
+    @cached_property
     def brought_in(self) -> tuple[str, ...] | None:
         folder = Path(self.place)
         own = (folder / LANGUAGES).glob("*/tokenizer.json")

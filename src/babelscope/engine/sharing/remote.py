@@ -76,6 +76,11 @@ class RemoteStore(Store):
         """Results of which the copy here was seen to be that of the store."""
         _refuse_foreign(self.objects)
 
+    @property
+    def is_there(self) -> bool:
+        """Whether anything was ever computed into it, by whichever machine."""
+        return self.objects.has(MARK)
+
     def has(self, key: str) -> bool:
         """Whether the result is published for all. Its checksums are not looked at."""
         return self.results.has(key)

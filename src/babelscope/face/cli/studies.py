@@ -137,7 +137,7 @@ def status(
         _watch(job, name)
         return
     out.print(table_of(*job.status()))
-    if not job.store.folder.exists():
+    if not job.store.is_there:
         err.print(f"note: {job.store.address}: there is no such store yet", markup=False, highlight=False)
 
 

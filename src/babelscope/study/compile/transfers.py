@@ -128,8 +128,6 @@ class ResolvedTransfer:
         Raises:
             InputError: batches are of several languages, which it reads with different tokenizers.
         """
-        if len({data.code for data in self.train}) < 2:
-            return
         tuned = _as_tuned(encoder)
         check_batches(self.train, self.transfer.tuning, tuned, tuned.brought_in or ())
 
