@@ -117,7 +117,7 @@ def translation_note(request: Request) -> list[str]:
         return []
     return [
         f"The text was translated from English: --parallel {request.text_name} has the language brought into an "
-        "encoder as well, which often gives more than the text alone."
+        "encoder as well, which may give more than the text alone."
     ]
 
 
